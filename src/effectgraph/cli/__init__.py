@@ -1,0 +1,5 @@
+"""The command line: `effectgraph`."""
+
+from effectgraph.cli.main import main
+
+__all__ = ["main"]

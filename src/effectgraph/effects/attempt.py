@@ -1,0 +1,186 @@
+"""What a call does to the store and to the world, one step each."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Generic, NoReturn, TypeVar
+
+import attrs
+
+from effectgraph.effects.call import Call, run_callable
+from effectgraph.effects.codec import CodecError
+from effectgraph.effects.errors import (
+    EffectNotRecorded,
+    EffectReplayRefused,
+    EffectUnknown,
+    NotApplied,
+    Refusal,
+    TargetFenced,
+    TargetMoved,
+)
+from effectgraph.effects.ledger import Ledger
+from effectgraph.effects.transition import Aftermath, Ended, aftermath
+from effectgraph.outside import Clock, Runner, micros
+from effectgraph.stores.errors import ClaimLost, StoreError
+from effectgraph.stores.records import OUTSIDE, Evidence, How, Intent, Kind, Outcome, Plan, Sync
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+@attrs.frozen
+class Settled:
+    """How a call ended well: the outcome's bytes, which every caller decodes for himself.
+
+    `when_synced` takes a function to call, in any thread, once the outcome is on disk.
+    """
+
+    value: bytes
+    schema: str
+    when_synced: Callable[[Callable[[], None]], None]
+
+
+class EvidenceMoved(Exception):
+    """Another process changed the evidence first: the call looks again. Never leaves the guard."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        super().__init__(str(evidence.key))
+        self.evidence = evidence
+
+
+class Attempt(Generic[A]):
+    """One run of one call, from the evidence it found to a settled outcome or a refusal."""
+
+    def __init__(
+        self, call: Call[A], ledger: Ledger, clock: Clock, runner: Runner, *, abandoned: Callable[[], bool]
+    ) -> None:
+        self.call = call
+        self.token = ledger.token
+        self._ledger = ledger
+        self._clock = clock
+        self._runner = runner
+        self._abandoned = abandoned
+
+    async def ask(self, fn: Callable[..., B | Awaitable[B]]) -> B:
+        """Call a plan, a probe or a forget with the token. A fenced target refuses the call."""
+        try:
+            return await run_callable(self._runner, fn, self.token)
+        except TargetFenced as error:
+            self.refuse(Refusal.STALE_TOKEN, str(error), "stop this run; its successor goes on", error)
+
+    async def write_intent(self, *, plan: Plan | None, seen: Evidence | None) -> Evidence:
+        """Write the intent, synced on return. A caller that has gone by now leaves nothing.
+
+        Raises `EvidenceMoved` if another process was first.
+        """
+        if self._abandoned():
+            raise asyncio.CancelledError
+        call = self.call
+        self._check_size(plan)
+        intent = Intent(
+            kind=call.kind,
+            tool=call.tool,
+            fingerprint=call.fingerprint,
+            request=call.request,
+            schema=call.codec.schema,
+            at_us=micros(self._clock.now()),
+            plan=plan,
+        )
+        try:
+            begun = await self._ledger.begin(call.key, intent, seen=seen)
+        except ClaimLost as error:
+            self._refuse_stale(error)
+        if not begun.mine:
+            raise EvidenceMoved(begun.evidence)
+        return begun.evidence
+
+    async def perform(self, evidence: Evidence, fn: Callable[..., B | Awaitable[B]], *args: object) -> B:
+        """Run the effect. What it raises decides what becomes of the intent.
+
+        Raises `TargetMoved` when the target must be probed once more; all else as the guard documents.
+        """
+        try:
+            return await run_callable(self._runner, fn, *args)
+        except NotApplied as error:
+            await self._ended(Ended.NOT_APPLIED, evidence, error)
+        except TargetMoved as error:
+            moved = self.call.kind is Kind.VERIFIABLE
+            await self._ended(Ended.MOVED if moved else Ended.RAISED, evidence, error)
+        except TargetFenced as error:
+            await self._ended(Ended.FENCED, evidence, error)
+        except asyncio.CancelledError as error:
+            self._ledger.trouble(evidence, "the event loop was closed while it ran")
+            raise asyncio.CancelledError from error
+        except Exception as error:
+            await self._ended(Ended.RAISED, evidence, error)
+
+    async def record(self, evidence: Evidence, value: A) -> Settled:
+        """Encode and record what the effect returned."""
+        try:
+            encoded = self.call.codec.encode(value)
+        except CodecError as error:
+            self._ledger.trouble(evidence, f"outcome: {error}")
+            raise EffectNotRecorded(self.call.key, str(error), value) from error
+        how = How.TARGET if evidence.attempt > 1 and self.call.kind is Kind.APPLIED_KEYS else How.RUN
+        return await self.record_encoded(evidence, encoded, how)
+
+    async def record_encoded(self, evidence: Evidence, encoded: bytes, how: How) -> Settled:
+        """Record an outcome: synced before return if nobody else remembers it, else with the next synced write."""
+        kept = None if len(encoded) > self.call.max_outcome_bytes else encoded
+        outcome = Outcome(value=kept, schema=self.call.codec.schema, how=how, at_us=micros(self._clock.now()))
+        sync = Sync.LATER if self.call.outcome_lost_is_harmless else Sync.NOW
+        receipt = self._ledger.settle(evidence, outcome, sync)
+        if sync is Sync.LATER and self.token != OUTSIDE:
+            return Settled(encoded, outcome.schema, receipt.when_synced)
+        try:
+            stands = await receipt
+        except ClaimLost as error:
+            self._refuse_stale(error)
+        except StoreError as error:
+            raise EffectNotRecorded(self.call.key, str(error), self.call.codec.decode(encoded)) from error
+        first = stands.outcome
+        if first is None or first.value is None:
+            return Settled(encoded, outcome.schema, receipt.when_synced)
+        return Settled(first.value, first.schema, receipt.when_synced)
+
+    def refuse(self, code: Refusal, known: str, way_out: str, cause: BaseException | None = None) -> NoReturn:
+        """Answer the caller that the effect was not run, or not run again."""
+        raise EffectReplayRefused(self.call.key, code, known, way_out) from cause
+
+    async def _ended(self, ended: Ended, evidence: Evidence, error: Exception) -> NoReturn:
+        match aftermath(self.call.kind, ended, first=evidence.attempt == 1):
+            case Aftermath.WITHDRAW:
+                await self._withdraw(evidence)
+                if ended is Ended.MOVED:
+                    self.refuse(Refusal.CONFLICT, str(error), "look at the target, then retry", error)
+                self.refuse(Refusal.NOT_APPLIED, str(error), "nothing happened; retry when the cause is gone", error)
+            case Aftermath.PROBE_ONCE:
+                raise error
+            case Aftermath.STAND_REFUSED if ended is Ended.FENCED:
+                self.refuse(Refusal.STALE_TOKEN, str(error), "stop this run; its successor goes on", error)
+            case Aftermath.STAND_REFUSED:
+                self._ledger.trouble(evidence, str(error))
+                known = f"this attempt did nothing ({error}), but attempt 1 may have"
+                self.refuse(Refusal.NOT_APPLIED, known, "retry when the cause is gone", error)
+            case Aftermath.STAND_UNKNOWN:
+                cause = f"{type(error).__name__}: {error}"
+                self._ledger.trouble(evidence, cause)
+                raise EffectUnknown(self.call.key, cause) from error
+
+    async def _withdraw(self, evidence: Evidence) -> None:
+        try:
+            await self._ledger.withdraw(evidence)
+        except ClaimLost as error:
+            self._refuse_stale(error)
+
+    def _refuse_stale(self, error: ClaimLost) -> NoReturn:
+        self.refuse(Refusal.STALE_TOKEN, str(error), "stop this run; its successor goes on", error)
+
+    def _check_size(self, plan: Plan | None) -> None:
+        landings = () if plan is None else (plan.landing, *plan.earlier)
+        size_bytes = len(self.call.request) + sum(len(landing.presumed) for landing in landings)
+        limit = self.call.max_outcome_bytes
+        if size_bytes > limit:
+            known = f"what must be written first has {size_bytes} bytes, the cap is {limit}"
+            self.refuse(Refusal.INTENT_TOO_LARGE, known, "hand in less, or raise max_outcome_bytes")

@@ -1,0 +1,125 @@
+"""Types with a fixed set of values: enums, by the names of their members, and literals."""
+
+from __future__ import annotations
+
+import enum
+from typing import Final, Literal, get_origin
+
+from effectgraph.effects.codec.forms import arguments_of, is_class, name_of
+from effectgraph.effects.codec.plain import PLAIN
+from effectgraph.effects.codec.shapes import TEXT, Json, Misfit, Shape, Shapes, is_not, shown, unexpected
+
+_JOIN: Final = "|"
+
+
+def is_enum(form: object) -> bool:
+    """Whether a form is an enum of any kind."""
+    return is_class(form) and issubclass(form, enum.Enum)
+
+
+def enum_shape(form: object, shapes: Shapes) -> Shape:
+    """A member is its name, so its value may change. A flag is the names of its members, joined by `|`."""
+    assert is_class(form)
+    assert issubclass(form, enum.Enum)
+    members = dict(form.__members__)
+    if not members:
+        raise shapes.refuse(form, "it has no members; declare an enum that has")
+    if issubclass(form, enum.Flag):
+        return _flag_shape(form, shapes)
+    # By identity: a member may be equal to another one, or to a plain value, and need not be hashable.
+    names = {id(member): name for name, member in reversed(members.items())}
+    name = form.__name__
+
+    def write(value: enum.Enum) -> Json:
+        if type(value) is not form:
+            raise is_not(name, value)
+        return names[id(value)]
+
+    def read(raw: Json, _: object) -> enum.Enum:
+        if type(raw) is not str:
+            raise unexpected(name, raw)
+        member = members.get(raw)
+        if member is None:
+            raise Misfit(name, f"{name} has no member {shown(raw)}")
+        return member
+
+    return Shape(name, frozenset({form}), TEXT, _outline(form), write, read)
+
+
+def _flag_shape(form: type[enum.Flag], shapes: Shapes) -> Shape:
+    name = form.__name__
+    members = dict(form.__members__)
+    if any(_JOIN in each or not each for each in members):
+        raise shapes.refuse(form, f"names of its members hold {_JOIN!r}, which joins them; name them otherwise")
+    names = {member.value: each for each, member in reversed(members.items())}
+
+    def write(value: enum.Flag) -> Json:
+        if type(value) is not form:
+            raise is_not(name, value)
+        if value.value in names:
+            return names[value.value]
+        parts = list(value)
+        if joined(parts).value != value.value:
+            raise Misfit(name, "has bits that no member names")
+        return _JOIN.join(names[part.value] for part in parts)
+
+    def read(raw: Json, _: object) -> enum.Flag:
+        if type(raw) is not str:
+            raise unexpected(name, raw)
+        parts: list[enum.Flag] = []
+        for each in raw.split(_JOIN) if raw else ():
+            if each not in members:
+                raise Misfit(name, f"{name} has no member {shown(each)}")
+            parts.append(members[each])
+        return joined(parts)
+
+    def joined(parts: list[enum.Flag]) -> enum.Flag:
+        whole = form(0)
+        for part in parts:
+            whole |= part
+        return whole
+
+    return Shape(name, frozenset({form}), TEXT, _outline(form), write, read)
+
+
+def _outline(form: type[enum.Enum]) -> Json:
+    return {"enum": form.__name__, "members": [*sorted(form.__members__)]}
+
+
+def is_literal(form: object) -> bool:
+    """Whether a form is a `Literal`."""
+    return get_origin(form) is Literal
+
+
+def literal_shape(form: object, shapes: Shapes) -> Shape:
+    """A literal's value is what it is in its own type; it has to be one of those written down."""
+    name = name_of(form)
+    kinds: set[type[object]] = set()
+    raws: dict[tuple[type[object], object], Json] = {}
+    values: dict[tuple[type[object], Json], object] = {}
+    outline: list[Json] = []
+    for value in arguments_of(form):
+        kind = type(value)
+        shape = enum_shape(kind, shapes) if is_enum(kind) else PLAIN[kind]
+        raw = shape.write(value)
+        if (type(raw), raw) in values:
+            raise shapes.refuse(form, f"two of its values are written as {raw!r}; use an enum or a union")
+        kinds.add(kind)
+        raws[kind, value] = raw
+        values[type(raw), raw] = value
+        outline.append({shape.name: raw})
+
+    def write(value: object) -> Json:
+        if type(value) not in kinds:
+            raise is_not(name, value)
+        if (type(value), value) not in raws:
+            raise Misfit(name, "is none of these values")
+        return raws[type(value), value]
+
+    def read(raw: Json, _: object) -> object:
+        if type(raw) is list or type(raw) is dict or (type(raw), raw) not in values:
+            raise unexpected(name, raw)
+        return values[type(raw), raw]
+
+    outline.sort(key=repr)
+    return Shape(name, frozenset(kinds), frozenset(kind for kind, _ in values), {"literal": outline}, write, read)

@@ -1,0 +1,20 @@
+"""The limits of what a codec carries."""
+
+from __future__ import annotations
+
+from typing import Final
+
+MAX_BYTES: Final = 64 * 1024 * 1024
+"""Bytes of one encoded value: far above any sensible state field, far below what would use up a machine's memory."""
+
+MAX_DEPTH: Final = 100
+"""Levels of a value or of a type, one inside the other: three calls a level, a third of Python's own stack."""
+
+MAX_INT_DIGITS: Final = 4_300
+"""Decimal digits of an integer: Python's own limit for reading one, as its cost grows with the square of the digits."""
+
+MAX_SHOWN: Final = 60
+"""Characters of a name, a key or a text from outside that an error shows: the rest would not help to find it."""
+
+CACHED_CODECS: Final = 1_024
+"""Codecs kept for the next time: more types than a program has, few enough for one that makes types as it runs."""

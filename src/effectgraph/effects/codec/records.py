@@ -1,0 +1,141 @@
+"""Attrs classes, dataclasses and NamedTuples, written as objects of their fields."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable
+from typing import TypeAlias
+
+import attrs
+
+from effectgraph.effects.codec.fields import Field, declared_form, fields_of, is_named_tuple
+from effectgraph.effects.codec.forms import class_of, name_of
+from effectgraph.effects.codec.hints import Hints
+from effectgraph.effects.codec.shapes import (
+    Definition,
+    Json,
+    Misfit,
+    Read,
+    Shape,
+    Shapes,
+    Write,
+    is_not,
+    step_to,
+    unexpected,
+)
+
+Make: TypeAlias = Callable[[dict[str, object]], object]
+"""Makes an object of the values of its fields."""
+
+
+@attrs.frozen
+class _Part:
+    field: Field
+    shape: Shape
+
+
+def record_shape(form: object, shapes: Shapes) -> Shape:
+    """An object is its fields by name, those outside the constructor too. A missing one that has a default takes it.
+
+    The constructor is called, so validators run; then every stored field is set to what was stored, whatever converters
+    and the like made of it. A subclass is refused: its own fields would be lost.
+    """
+    cls = class_of(form)
+    assert cls is not None
+    name = name_of(form)
+
+    def make() -> Definition:
+        hints = Hints(form)
+        parts: list[_Part] = []
+        for field in fields_of(form, shapes):
+            declared = declared_form(hints, field.name, field.fallback, shapes)
+            parts.append(_Part(field, shapes.of(declared, step_to(field.name))))
+        outline: Json = {"name": name, "fields": {part.field.name: part.shape.outline for part in parts}}
+        maker = _named_tuple_maker(cls) if is_named_tuple(cls) else _maker(cls, parts)
+        return Definition(outline, _writer(name, cls, parts), _reader(name, parts, maker))
+
+    return shapes.define(form, frozenset({cls}), make)
+
+
+def _writer(name: str, cls: type[object], parts: list[_Part]) -> Write:
+    fields: list[tuple[str, Write]] = [(part.field.name, part.shape.write) for part in parts]
+
+    def write(value: object) -> Json:
+        if type(value) is not cls:
+            raise is_not(name, value)
+        written: dict[str, Json] = {}
+        for field, write_field in fields:
+            try:
+                written[field] = write_field(getattr(value, field))
+            except Misfit as misfit:
+                misfit.at(step_to(field))
+                raise
+            except AttributeError:
+                raise Misfit(name, f"its field {field} was never set") from None
+        return written
+
+    return write
+
+
+def _reader(name: str, parts: list[_Part], make: Make) -> Read:
+    fields = [(part.field.name, part.shape.read, part.field.has_default) for part in parts]
+    known = {part.field.name for part in parts}
+
+    def read(raw: Json, _: object) -> object:
+        if type(raw) is not dict:
+            raise unexpected(name, raw)
+        stored: dict[str, object] = {}
+        for field, read_field, has_default in fields:
+            if field in raw:
+                try:
+                    stored[field] = read_field(raw[field], None)
+                except Misfit as misfit:
+                    misfit.at(step_to(field))
+                    raise
+            elif not has_default:
+                raise missing(name, field)
+        if len(stored) != len(raw):
+            raise unknown(name, raw, known)
+        return make(stored)
+
+    return read
+
+
+def missing(name: str, field: str) -> Misfit:
+    """The misfit of an object in which a field that has no default is not there."""
+    misfit = Misfit(name, f"is missing, and {name} has no default for it")
+    misfit.at(step_to(field))
+    return misfit
+
+
+def unknown(name: str, keys: Iterable[str], known: Container[str]) -> Misfit:
+    """The misfit of an object that has a key which is no field."""
+    misfit = Misfit(name, f"is no field of {name}")
+    misfit.at(step_to(next(key for key in keys if key not in known)))
+    return misfit
+
+
+def _maker(cls: type[object], parts: list[_Part]) -> Make:
+    name = cls.__name__
+    arguments = [(part.field.name, part.field.argument) for part in parts if part.field.argument is not None]
+    renamed = [part for part in parts if part.field.name != part.field.argument]
+    construct: Callable[..., object] = cls
+    set_field = object.__setattr__
+
+    def make(stored: dict[str, object]) -> object:
+        taken = {argument: stored[field] for field, argument in arguments if field in stored} if renamed else stored
+        try:
+            value = construct(**taken)
+        except Exception as error:
+            raise Misfit(name, f"{name} refuses its fields: {type(error).__name__}: {error}") from error
+        if type(value) is not cls:
+            raise Misfit(name, f"the constructor of {name} made a {type(value).__name__}")
+        for field, each in stored.items():
+            set_field(value, field, each)
+        return value
+
+    return make
+
+
+def _named_tuple_maker(cls: type[object]) -> Make:
+    construct: Callable[..., object] = cls
+    return lambda stored: construct(**stored)

@@ -1,0 +1,104 @@
+"""Effects whose target can tell by a digest whether they landed."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Generic, NoReturn, TypeVar
+
+import attrs
+
+from effectgraph.effects.attempt import Attempt, Settled
+from effectgraph.effects.errors import Refusal, TargetMoved
+from effectgraph.effects.limits import ROUNDS
+from effectgraph.effects.transition import Probed, judge
+from effectgraph.stores.records import Evidence, How, Landing, Plan
+
+A = TypeVar("A")
+
+
+@attrs.frozen(kw_only=True)
+class Verifiable(Generic[A]):
+    """A planned change of a target.
+
+    `before` and `after` are digests of the target's content now and then; `presumed` is the value of the call, whether it
+    runs now or is found to have landed; `effect(token)` is a compare-and-set: under a lock that every writer takes it
+    compares with `before`, writes and makes durable, or changes nothing and raises `TargetMoved`, or `TargetFenced` for
+    an old token.
+    """
+
+    before: str
+    after: str
+    presumed: A
+    effect: Callable[[int], None | Awaitable[None]]
+
+
+@attrs.frozen
+class VerifiableProcedure(Generic[A]):
+    """How a verifiable effect starts, and how an intent without outcome is settled by its target."""
+
+    plan: Callable[[int], Verifiable[A] | Awaitable[Verifiable[A]]]
+    probe: Callable[[int], str | Awaitable[str]]
+
+    async def start(self, attempt: Attempt[A]) -> Settled:
+        planned = await attempt.ask(self.plan)
+        plan = _plan(attempt, planned, earlier=())
+        evidence = await attempt.write_intent(plan=plan, seen=None)
+        await attempt.perform(evidence, planned.effect, attempt.token)
+        return await attempt.record_encoded(evidence, plan.landing.presumed, How.RUN)
+
+    async def again(self, attempt: Attempt[A], evidence: Evidence) -> Settled:
+        for _ in range(ROUNDS):
+            digest = await attempt.ask(self.probe)
+            found = _plan_of(evidence)
+            probed, landing = judge(digest, found)
+            if landing is not None:
+                return await attempt.record_encoded(evidence, landing.presumed, How.PROBE)
+            if probed is Probed.CONFLICT:
+                _refuse_conflict(attempt, digest, found)
+            planned = await attempt.ask(self.plan)
+            if planned.before != digest:
+                continue
+            plan = _plan(attempt, planned, earlier=_without((*found.earlier, found.landing), planned.after))
+            evidence = await attempt.write_intent(plan=plan, seen=evidence)
+            try:
+                await attempt.perform(evidence, planned.effect, attempt.token)
+            except TargetMoved:
+                return await self._probe_once(attempt, evidence, plan)
+            return await attempt.record_encoded(evidence, plan.landing.presumed, How.RUN)
+        attempt.refuse(
+            Refusal.CONFLICT, f"the target changed under {ROUNDS} looks in a row", "stop its other writers, then retry"
+        )
+
+    async def _probe_once(self, attempt: Attempt[A], evidence: Evidence, plan: Plan) -> Settled:
+        digest = await attempt.ask(self.probe)
+        _, landing = judge(digest, plan)
+        if landing is None:
+            _refuse_conflict(attempt, digest, plan)
+        return await attempt.record_encoded(evidence, landing.presumed, How.PROBE)
+
+
+
+
+def _plan(attempt: Attempt[A], planned: Verifiable[A], *, earlier: tuple[Landing, ...]) -> Plan:
+    presumed = attempt.call.codec.encode(planned.presumed)
+    return Plan(before=planned.before, landing=Landing(planned.after, presumed), earlier=earlier)
+
+
+def _plan_of(evidence: Evidence) -> Plan:
+    plan = evidence.intent.plan
+    if plan is None:
+        raise ValueError(f"effect {evidence.key}: its intent has no plan; the store lost a part of it")
+    return plan
+
+
+def _without(landings: tuple[Landing, ...], after: str) -> tuple[Landing, ...]:
+    return tuple(landing for landing in landings if landing.after != after)
+
+
+def _refuse_conflict(attempt: Attempt[A], digest: str, plan: Plan) -> NoReturn:
+    afters = ", ".join(landing.after for landing in (plan.landing, *plan.earlier))
+    attempt.refuse(
+        Refusal.CONFLICT,
+        f"the target is {digest}; it was {plan.before} before, and would be {afters} after",
+        "look at the target: somebody else changed it; put it right, then retry",
+    )

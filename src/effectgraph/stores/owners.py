@@ -1,0 +1,124 @@
+"""Owners: who holds claims, and how others see that he is gone."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import uuid
+from pathlib import Path
+from typing import Final, Self
+
+import attrs
+from filelock import FileLock, Timeout
+
+from effectgraph.stores.errors import StoreUnusable
+from effectgraph.stores.limits import BUSY_S
+from effectgraph.stores.records import OwnerId
+
+LOCK_SUFFIX: Final = ".lock"
+
+POLL_S: Final = 0.005
+"""Seconds between two tries for our own lock: only somebody who clears up can be in the way, for a moment."""
+
+
+@attrs.define(eq=False)
+class Owner:
+    """One open store of this process: alive from here until `let_go`, or until the kernel ends the process.
+
+    Its lock file lies in `<store file>-owners/` and is held for life. Ids are never used twice, so a lock file
+    that is absent, or that anybody can lock, belongs to an owner that is gone.
+    """
+
+    id: OwnerId
+    _folder: Path | None = attrs.field(alias="folder")
+    _lock: FileLock | None = attrs.field(alias="lock")
+    runs: set[int] = attrs.field(init=False, factory=set[int])
+    """Tokens of the claims whose runs go on in this process."""
+
+    @classmethod
+    def in_memory(cls) -> Self:
+        """The owner of a store that nobody else can open."""
+        return cls(id=OwnerId(uuid.uuid4().hex), folder=None, lock=None)
+
+    @classmethod
+    def beside(cls, store: Path) -> Self:
+        """A new owner with its lock beside the store file `store`.
+
+        Raises `StoreUnusable` where the folder cannot be written, or where file locks do nothing.
+        """
+        owner = OwnerId(uuid.uuid4().hex)
+        folder = store.with_name(store.name + "-owners")
+        try:
+            folder.mkdir(mode=0o700, exist_ok=True)
+            lock = FileLock(
+                _lock_file(folder, owner),
+                mode=0o600,
+                thread_local=False,
+                fallback_to_soft=False,
+                preserve_lock_file=True,
+                poll_interval=POLL_S,
+            )
+            lock.acquire(timeout=BUSY_S)
+        except (OSError, Timeout) as error:
+            raise StoreUnusable(
+                str(store), f"no owner's lock can be had in {folder} ({error})", "make that folder writable"
+            ) from error
+        # A mount can take the call and lock nothing; then every living owner would look dead.
+        if _nobody_holds(_lock_file(folder, owner)):
+            lock.release()
+            raise StoreUnusable(
+                str(store), f"file locks do nothing in {folder}", "put the store on a local file system of this host"
+            )
+        return cls(id=owner, folder=folder, lock=lock)
+
+    def alive(self, owner: OwnerId) -> bool:
+        """Whether `owner` still holds its lock. Asked of the kernel each time; no timer decides it."""
+        if owner == self.id:
+            return self._folder is None or self._lock is not None
+        return self._folder is not None and not _nobody_holds(_lock_file(self._folder, owner))
+
+    def runs_on(self, owner: OwnerId, token: int) -> bool:
+        """Whether the run that claimed `token` for `owner` goes on, as far as can be seen from here."""
+        return token in self.runs if owner == self.id else self.alive(owner)
+
+    def clear_up(self) -> tuple[OwnerId, ...]:
+        """Remove the lock files of owners that are gone; returns their ids."""
+        if self._folder is None:
+            return ()
+        gone: list[OwnerId] = []
+        for file in self._folder.glob("*" + LOCK_SUFFIX):
+            owner = OwnerId(file.name.removesuffix(LOCK_SUFFIX))
+            if owner != self.id and _nobody_holds(str(file), remove=True):
+                gone.append(owner)
+        return tuple(gone)
+
+    def let_go(self) -> None:
+        """Die as an owner: what is still claimed becomes claimable. A second call does nothing."""
+        if self._folder is None or self._lock is None:
+            return
+        lock, self._lock = self._lock, None
+        Path(_lock_file(self._folder, self.id)).unlink(missing_ok=True)
+        lock.release()
+
+
+def _lock_file(folder: Path, owner: OwnerId) -> str:
+    return str(folder / (owner + LOCK_SUFFIX))
+
+
+def _nobody_holds(file: str, *, remove: bool = False) -> bool:
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return True
+    try:
+        # Shared, so that two who ask at once do not take each other for the owner.
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    else:
+        if remove:
+            # Under the lock: an owner that is just being born cannot lock the file that goes, and makes a new one.
+            Path(file).unlink(missing_ok=True)
+        return True
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,170 @@
+"""What every store promises."""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+from typing import Protocol
+
+from effectgraph.stores.keys import EffectKey
+from effectgraph.stores.limits import LISTED
+from effectgraph.stores.receipt import Receipt
+from effectgraph.stores.records import (
+    Begun,
+    Claim,
+    Claimed,
+    Closing,
+    Commit,
+    Evidence,
+    Failure,
+    HistoryEntry,
+    Intent,
+    NewRun,
+    NewThread,
+    Outcome,
+    OwnerId,
+    Sync,
+    Task,
+    ThreadView,
+)
+
+
+class Store(Protocol):
+    """Few, whole operations, each atomic. Bytes in, bytes out: a store knows nothing of codecs, graphs or tools.
+
+    Writes are made in the order of the calls. Each write of a claim carries the claim's token and changes nothing
+    if it is not the current one (`ClaimLost`). A failed write of a claim fails every write of it that is queued
+    behind it (`EarlierWriteFailed`). Synced means: on disk before the receipt is there; every other write is on disk
+    with the next synced one, at the latest a second later, and at close. Every operation can raise `StoreBusy`,
+    `StoreClosed` and `StoreUnusable`; what was acknowledged is never lost by that.
+    """
+
+    @property
+    def namespace(self) -> str:
+        """The name of this store in all keys that leave it. Made with the store, or given."""
+        ...
+
+    @property
+    def owner(self) -> OwnerId:
+        """This open store of this process, as claims and intents name it."""
+        ...
+
+    @property
+    def at_work(self) -> MutableMapping[tuple[EffectKey, int], object]:
+        """The effects (key, token) that this owner is running now. Lives in memory, dies with the process; the guard's."""
+        ...
+
+    def create(self, thread: NewThread, /) -> Receipt[Claimed]:
+        """Make a thread with its first run and claim it. Synced. Raises `ThreadExists`."""
+        ...
+
+    def claim(self, thread: str, /) -> Receipt[Claimed]:
+        """Claim a thread that nobody runs: unclaimed, its owner gone, or its run in this process over. Synced.
+
+        Gives a higher token than any before. Raises `ThreadUnknown`, and `ClaimHeld` if its owner is alive.
+        """
+        ...
+
+    def take(self, thread: str, reason: str, *, at_us: int) -> Receipt[int]:
+        """Fence whoever runs the thread, alive or not, by a new token, which is returned; nobody holds it then. Synced."""
+        ...
+
+    def release(self, claim: Claim, /) -> Receipt[None]:
+        """Give a claim back. Synced, and with it everything the claim wrote."""
+        ...
+
+    def start(self, claim: Claim, run: NewRun, /) -> Receipt[None]:
+        """Begin another run of a thread that is done."""
+        ...
+
+    def attempt(self, claim: Claim, task: str, /) -> Receipt[Task]:
+        """Count one more attempt of a task, and open it again if it had failed. Synced: attempts outlive a crash."""
+        ...
+
+    def commit(self, claim: Claim, commit: Commit, /, *, sync: Sync = Sync.LATER) -> Receipt[None]:
+        """End a task, and its step if the commit closes it: sum up its effects in history and remove its evidence, all in one.
+
+        An effect of it that is still unresolved stays listed, marked `ended`. A task whose step stays open is kept as
+        committed, with its update. Raises `ClaimLost`, `TaskClosed`.
+        """
+        ...
+
+    def close(self, claim: Claim, closing: Closing, /, *, sync: Sync = Sync.LATER) -> Receipt[None]:
+        """End a step whose tasks have all committed: write the merged changes, remove its tasks, schedule what follows.
+
+        Raises `ClaimLost`, and `TaskClosed` naming a task of the step that has not committed.
+        """
+        ...
+
+    def fail(self, claim: Claim, task: str, failure: Failure, /) -> Receipt[None]:
+        """Record why a task failed; its evidence stays. The thread is failed until an `attempt` or a `close`.
+
+        A committed task stays committed: it is what follows it that failed.
+        """
+        ...
+
+    def begin(self, claim: Claim, key: EffectKey, intent: Intent, *, seen: int | None) -> Receipt[Begun]:
+        """Write an intent. Synced.
+
+        `seen` is the version of the evidence that the caller saw, None for no evidence. If the store has another,
+        nothing changes and what it has is returned (`mine` False). Otherwise the intent is the caller's: owner and token are
+        his, and attempt and version grow by one, as version does with every later change. Raises `ClaimLost`, `TaskClosed`.
+        """
+        ...
+
+    def settle(self, claim: Claim, key: EffectKey, outcome: Outcome, *, seen: int, sync: Sync) -> Receipt[Evidence]:
+        """Record an outcome; the first one wins, so evidence that has one is returned as it stands.
+
+        Raises `ClaimLost`, `TaskClosed`, and `EvidenceChanged` if the intent is not at version `seen`.
+        """
+        ...
+
+    def withdraw(self, claim: Claim, key: EffectKey, *, seen: int) -> Receipt[None]:
+        """Remove an intent whose effect is known not to have happened. Synced. Raises as `settle` does."""
+        ...
+
+    def trouble(self, claim: Claim, key: EffectKey, text: str, *, seen: int) -> Receipt[Evidence]:
+        """Note that an attempt ended without knowing: nobody is at work on it now. Raises as `settle` does."""
+        ...
+
+    def drop(self, claim: Claim, key: EffectKey, /) -> Receipt[None]:
+        """Remove the evidence of an effect outside a runtime. Synced. Raises `UnresolvedStands`; nothing there is no error."""
+        ...
+
+    def evidence(self, key: EffectKey, incarnation: int, /) -> Receipt[Evidence | None]:
+        """What is known of one effect."""
+        ...
+
+    def read(self, thread: str, /) -> Receipt[ThreadView]:
+        """A thread as it stands. Raises `ThreadUnknown`."""
+        ...
+
+    def history(self, thread: str, /) -> Receipt[tuple[HistoryEntry, ...]]:
+        """The committed tasks of a thread, oldest first. Raises `ThreadUnknown`."""
+        ...
+
+    def runnable(self, graph: str, /, *, limit: int = LISTED, after: str = "") -> Receipt[tuple[str, ...]]:
+        """Ids, in order and greater than `after`, of a graph's running threads that nobody runs: no claim, or its owner is gone."""
+        ...
+
+    def unresolved(self, *, limit: int = LISTED, after: EffectKey | None = None) -> Receipt[tuple[Evidence, ...]]:
+        """Intents without outcome that nobody is at work on, in the order of their keys, beginning behind `after`."""
+        ...
+
+    def alive(self, owner: OwnerId, /) -> Receipt[bool]:
+        """Whether an owner's process still holds its store open."""
+        ...
+
+    def delete(self, thread: str, /, *, drop_unresolved: bool = False) -> Receipt[None]:
+        """Remove a thread with everything of it. Synced. A new thread of that id has a new incarnation, and higher tokens.
+
+        Raises `ThreadUnknown`, `ClaimHeld` while it runs, `UnresolvedStands` unless told to drop those.
+        """
+        ...
+
+    def flush(self) -> Receipt[None]:
+        """Wait until everything written before is on disk."""
+        ...
+
+    async def aclose(self) -> None:
+        """Write what waits, sync it, let go of the owner's lock. Claims that are still held become claimable."""
+        ...

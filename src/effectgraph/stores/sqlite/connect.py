@@ -1,0 +1,147 @@
+"""Connections to a store file: made, checked, set up."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+from effectgraph.stores.errors import StoreBusy, StoreUnusable
+from effectgraph.stores.sqlite.faults import as_ours, is_busy
+from effectgraph.stores.sqlite.schema import APPLICATION_ID, KNOWN, application_id, applied, check_known, migrate
+
+SQLITE_NEEDED: Final = (3, 37, 0)
+"""The first version with strict tables; `RETURNING` is a little older."""
+
+CACHED_STATEMENTS: Final = 256
+"""Prepared statements kept on a connection: more than the store has, so that each is prepared once."""
+
+CHECKPOINT_PAGES: Final = 4000
+"""Pages (16 MB) in the log before the commit that reaches them copies them into the file, which takes two syncs more.
+
+Four times SQLite's default: pages that are written again and again are copied once, and fewer commits have to wait.
+"""
+
+WAL_POLL_S: Final = 0.005
+"""Seconds between two tries to turn the log on, for which SQLite does not wait by itself."""
+
+
+def open_memory(namespace: str | None) -> sqlite3.Connection:
+    """A new store in memory. Nothing of it is durable."""
+    connection = _connect(":memory:", ":memory:", 0.0)
+    migrate(connection, ":memory:", namespace)
+    return connection
+
+
+def open_file(path: Path, namespace: str | None, busy_s: float) -> sqlite3.Connection:
+    """A connection to write with: the file is made if it is absent, and brought to the newest schema.
+
+    Raises `StoreUnusable` for a file that is not ours, which is left as it is, or is newer than this program, and
+    `StoreBusy` after `busy_s` seconds.
+    """
+    store = str(path)
+    _make_private(path)
+    _check_ours(path)
+    started = time.monotonic()
+    connection = _connect(store, store, busy_s)
+    try:
+        names = applied(connection)
+        check_known(store, names)
+        # The file is made in rollback mode: what marks it as ours is in the file itself before there is a log.
+        if names != KNOWN:
+            migrate(connection, store, namespace)
+        _turn_log_on(connection, store, started, busy_s)
+        connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
+    except BaseException as error:
+        connection.close()
+        if isinstance(error, sqlite3.Error):
+            raise as_ours(store, error, waited_s=time.monotonic() - started) from error
+        raise
+    return connection
+
+
+def open_for_reading(path: Path, busy_s: float) -> sqlite3.Connection:
+    """A connection that only reads, to a file that `open_file` has opened."""
+    connection = _connect(str(path), str(path), busy_s)
+    connection.execute("PRAGMA query_only = ON")
+    return connection
+
+
+def read_namespace(connection: sqlite3.Connection) -> str:
+    """The name of the store in all keys that leave it."""
+    row: tuple[str] = connection.execute("SELECT namespace FROM store").fetchone()
+    return row[0]
+
+
+def _connect(target: str, store: str, busy_s: float) -> sqlite3.Connection:
+    if sqlite3.sqlite_version_info < SQLITE_NEEDED:
+        needed = ".".join(map(str, SQLITE_NEEDED))
+        raise StoreUnusable(store, f"SQLite {sqlite3.sqlite_version} is too old", f"use a Python with SQLite {needed}")
+    try:
+        connection = sqlite3.connect(
+            target,
+            timeout=busy_s,
+            isolation_level=None,
+            cached_statements=CACHED_STATEMENTS,
+            # Made here, used in the thread that it is handed to.
+            check_same_thread=False,
+        )
+        connection.execute("PRAGMA temp_store = MEMORY")
+    except sqlite3.Error as error:
+        raise as_ours(store, error) from error
+    return connection
+
+
+def _make_private(path: Path) -> None:
+    if not path.parent.is_dir():
+        raise StoreUnusable(str(path), f"the folder {path.parent} is not there", "make it, or look at the path")
+    try:
+        # Never opened when it is there: closing a second descriptor of a file drops every lock this process has on it.
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    except FileExistsError:
+        if not path.is_file():
+            raise StoreUnusable(str(path), "it is not a plain file", "give the path of a file") from None
+    except OSError as error:
+        raise StoreUnusable(str(path), f"it cannot be made ({error})", "look at who may write there") from error
+    else:
+        os.close(descriptor)
+
+
+def _check_ours(path: Path) -> None:
+    try:
+        if path.stat().st_size == 0:
+            return
+        # `immutable` reads the file as it is: no locks, no log, no recovery, so a stranger's file stays untouched.
+        connection = sqlite3.connect(f"file:{quote(str(path))}?immutable=1", uri=True, isolation_level=None)
+        try:
+            ours = application_id(connection) == APPLICATION_ID
+        finally:
+            connection.close()
+    except OSError as error:
+        raise StoreUnusable(str(path), f"it cannot be looked at ({error})", "look at who may read it") from error
+    except sqlite3.DatabaseError as error:
+        raise StoreUnusable(str(path), f"it is not a store of effectgraph ({error})", "give another path") from error
+    if not ours:
+        raise StoreUnusable(str(path), "it is another program's SQLite file", "give another path; it was not changed")
+
+
+def _turn_log_on(connection: sqlite3.Connection, store: str, started: float, busy_s: float) -> None:
+    while True:
+        try:
+            row: tuple[str] = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+        except sqlite3.OperationalError as error:
+            if not is_busy(error):
+                raise
+        else:
+            if row[0] == "wal":
+                return
+            raise StoreUnusable(
+                store, f"its file system has no shared memory (journal mode {row[0]})", "put it on a local disk"
+            )
+        waited_s = time.monotonic() - started
+        if waited_s >= busy_s:
+            raise StoreBusy(store, waited_s)
+        time.sleep(WAL_POLL_S)

@@ -1,0 +1,125 @@
+"""Readings: what stands in the file, for people and for those who look for work."""
+
+from __future__ import annotations
+
+import functools
+import heapq
+import sqlite3
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final
+
+import msgspec
+
+from effectgraph.stores.errors import ThreadUnknown
+from effectgraph.stores.keys import EffectKey
+from effectgraph.stores.owners import Owner
+from effectgraph.stores.records import Evidence, GraphStamp, HistoryEntry, OwnerId, ThreadStatus, ThreadView
+from effectgraph.stores.sqlite import effects, state, tasks
+
+THREAD: Final = """
+SELECT ref, incarnation, graph, graph_version, graph_fingerprint, status, step, token, owner FROM threads WHERE id = ?
+"""
+HISTORY: Final = """
+SELECT h.step, h.task, h.node, h.fields, h.effects, h.at_us
+FROM threads t JOIN history h ON h.thread = t.ref WHERE t.id = ? ORDER BY h.step, h.task
+"""
+NEXT_OWNER: Final = "SELECT min(owner) FROM threads WHERE status = 'running' AND graph = ? AND owner > ?"
+RUNNING: Final = """
+SELECT id, token FROM threads WHERE status = 'running' AND graph = ? AND owner IS ? AND id > ? ORDER BY id
+"""
+WITHOUT_OUTCOME: Final = f"""
+SELECT t.token, t.owner, {", ".join("e." + column.strip() for column in effects.COLUMNS.split(","))}
+FROM effects e LEFT JOIN threads t ON e.token > 0 AND t.id = e.scope AND t.incarnation = e.incarnation
+WHERE e.settled_us IS NULL AND (e.scope, e.task, e.call) > (?, ?, ?)
+ORDER BY e.scope, e.task, e.call
+"""
+
+fields: Final = msgspec.json.Decoder(tuple[str, ...])
+
+Page = tuple[int | None, OwnerId | None, *effects.Row]
+
+
+def thread(connection: sqlite3.Connection, store: str, name: str) -> ThreadView:
+    """A thread as it stands. Raises `ThreadUnknown`."""
+    row: tuple[int, int, str, int, str, str, int, int, OwnerId | None] | None
+    row = connection.execute(THREAD, (name,)).fetchone()
+    if row is None:
+        raise ThreadUnknown(name, store)
+    ref, incarnation, graph, graph_version, graph_fingerprint, status, step, token, owner = row
+    return ThreadView(
+        id=name,
+        incarnation=incarnation,
+        graph=GraphStamp(name=graph, version=graph_version, fingerprint=graph_fingerprint),
+        status=ThreadStatus(status),
+        step=step,
+        token=token,
+        owner=owner,
+        pieces=state.read(connection, ref),
+        tasks=tasks.of_thread(connection, ref),
+    )
+
+
+def history(connection: sqlite3.Connection, store: str, name: str) -> tuple[HistoryEntry, ...]:
+    """The committed tasks of a thread, oldest first. Raises `ThreadUnknown`."""
+    if connection.execute(THREAD, (name,)).fetchone() is None:
+        raise ThreadUnknown(name, store)
+    rows: list[tuple[int, str, str, str, str | None, int]] = connection.execute(HISTORY, (name,)).fetchall()
+    return tuple(
+        HistoryEntry(
+            step=step,
+            task=task,
+            node=node,
+            fields=fields.decode(changed),
+            effects=effects.summed_up(task, summary),
+            at_us=at_us,
+        )
+        for step, task, node, changed, summary, at_us in rows
+    )
+
+
+def runnable(connection: sqlite3.Connection, own: Owner, graph: str, limit: int, after: str) -> tuple[str, ...]:
+    """Ids of a graph's running threads whose run does not go on, in order: from the index of those, owner by owner."""
+    by_owner = [_of_owner(connection, own, holder, graph, after) for holder in _holders(connection, graph)]
+    return tuple(islice(heapq.merge(*by_owner), limit))
+
+
+def unresolved(connection: sqlite3.Connection, own: Owner, limit: int, after: EffectKey | None) -> tuple[Evidence, ...]:
+    """Intents without outcome that nobody is at work on, in the order of keys."""
+    alive = functools.cache(own.alive)
+    behind = ("", "", "") if after is None else (after.scope, after.task, after.call)
+    found: list[Evidence] = []
+    row: Page
+    for row in connection.execute(WITHOUT_OUTCOME, behind):
+        token, holder, *_ = row
+        record = effects.evidence(row[2:])
+        # A page ends between keys: one scope can have had two incarnations, and the next page begins behind the key.
+        if len(found) >= limit and record.key != found[-1].key:
+            break
+        fenced = record.token > 0 and (record.token != token or holder is None)
+        if record.ended or record.trouble is not None or fenced or not alive(record.owner):
+            found.append(record)
+    return tuple(found)
+
+
+def _holders(connection: sqlite3.Connection, graph: str) -> Iterator[OwnerId | None]:
+    yield None
+    holder = OwnerId("")
+    while True:
+        row: tuple[OwnerId | None] = connection.execute(NEXT_OWNER, (graph, holder)).fetchone()
+        if row[0] is None:
+            return
+        holder = row[0]
+        yield holder
+
+
+def _of_owner(
+    connection: sqlite3.Connection, own: Owner, holder: OwnerId | None, graph: str, after: str
+) -> Iterator[str]:
+    if holder is not None and holder != own.id and own.alive(holder):
+        return
+    row: tuple[str, int]
+    for row in connection.execute(RUNNING, (graph, holder, after)):
+        name, token = row
+        if holder != own.id or token not in own.runs:
+            yield name

@@ -1,0 +1,335 @@
+"""The store in one SQLite file: many processes on one host, one writer thread and one reader thread in each."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+from collections.abc import Callable, MutableMapping
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self, TypeVar
+
+from effectgraph.stores.errors import StoreClosed, StoreUnusable, ThreadUnknown
+from effectgraph.stores.keys import EffectKey, check_key_part
+from effectgraph.stores.limits import BUSY_S, LISTED
+from effectgraph.stores.owners import Owner
+from effectgraph.stores.receipt import Receipt
+from effectgraph.stores.records import (
+    OUTSIDE,
+    Begun,
+    Claim,
+    Claimed,
+    Closing,
+    Commit,
+    Evidence,
+    Failure,
+    HistoryEntry,
+    Intent,
+    NewRun,
+    NewThread,
+    Outcome,
+    OwnerId,
+    Sync,
+    Task,
+    ThreadView,
+)
+from effectgraph.stores.sqlite import claims, effects, reads, registry, tasks, threads
+from effectgraph.stores.sqlite.connect import open_file, open_for_reading, open_memory, read_namespace
+from effectgraph.stores.sqlite.reader import Reader
+from effectgraph.stores.sqlite.receipts import Desk, QueuedReceipt
+from effectgraph.stores.sqlite.writer import Counts, Writer
+from effectgraph.stores.sqlite.writes import Write
+
+T = TypeVar("T")
+
+MEMORY = ":memory:"
+
+
+class SqliteStore:
+    """A `Store` in one SQLite file (made if absent, private to the user), or in memory for one process.
+
+    `path` is a file, or ":memory:", where nothing is durable. `namespace` names the store in all keys that leave it;
+    it is made up if the store is new and none is given. `sync="all"` syncs every write before it is acknowledged.
+    `busy_s` is how long another process may hold the write lock before `StoreBusy`.
+
+    Raises `StoreUnusable`, `StoreBusy`; `ValueError` for a namespace that cannot be part of a key. Readings see what
+    has been written, not what still waits: await a write's receipt before you read what it wrote.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        namespace: str | None = None,
+        sync: Literal["commit", "all"] = "commit",
+        busy_s: float = BUSY_S,
+    ) -> None:
+        if namespace is not None:
+            check_key_part("namespace", namespace)
+        in_memory = os.fspath(path) == MEMORY
+        # One file has one name here: owners are looked for beside it, whatever link it was opened through.
+        file = Path(os.path.realpath(path))
+        name = MEMORY if in_memory else str(file)
+        self._desk = Desk(name)
+        self._sync_all = sync == "all"
+        self._at_work: dict[tuple[EffectKey, int], object] = {}
+        self._closed = False
+        connection = open_memory(namespace) if in_memory else open_file(file, namespace, busy_s)
+        try:
+            self._namespace = read_namespace(connection)
+            if namespace not in (None, self._namespace):
+                raise StoreUnusable(name, f"its namespace is {self._namespace!r}", "give that one, or none")
+            self._owner = Owner.in_memory() if in_memory else Owner.beside(file)
+        except BaseException:
+            connection.close()
+            raise
+        self._writer = Writer(self._desk)
+        self._writer.start(connection, self._owner.let_go)
+        self._reader = None if in_memory else Reader(self._desk)
+        try:
+            if self._reader is not None:
+                self._reader.start(open_for_reading(file, busy_s))
+            self._write(self._register, Sync.LATER).wait()
+        except BaseException:
+            self._shut()
+            raise
+
+    @property
+    def namespace(self) -> str:
+        """The name of this store in all keys that leave it."""
+        return self._namespace
+
+    @property
+    def owner(self) -> OwnerId:
+        """This open store of this process, as claims and intents name it."""
+        return self._owner.id
+
+    @property
+    def at_work(self) -> MutableMapping[tuple[EffectKey, int], object]:
+        """The effects (key, incarnation) that this owner is running now; the guard's."""
+        return self._at_work
+
+    @property
+    def counts(self) -> Counts:
+        """What this open store has written so far: transactions, synced transactions, writes."""
+        return self._writer.counts
+
+    def create(self, thread: NewThread, /) -> Receipt[Claimed]:
+        """Make a thread with its first run and claim it. Synced. Raises `ThreadExists`; `ValueError` for its id."""
+        check_key_part("thread id", thread.id)
+        return self._claiming(lambda connection: threads.create(connection, thread, self._owner.id))
+
+    def claim(self, thread: str, /) -> Receipt[Claimed]:
+        """Claim a thread that nobody runs. Synced. Raises `ThreadUnknown`, `ClaimHeld`."""
+
+        def run(connection: sqlite3.Connection) -> Claim:
+            found = self._find(connection, thread)
+            claims.check_free(thread, found, self._owner.runs_on)
+            return claims.hand_to(connection, thread, found, self._owner.id)
+
+        return self._claiming(run)
+
+    def take(self, thread: str, reason: str, *, at_us: int) -> Receipt[int]:
+        """Fence whoever runs the thread by a new token, which nobody holds. Synced. Raises `ThreadUnknown`."""
+        return self._write(
+            lambda connection: claims.take(connection, self._find(connection, thread), reason, at_us), Sync.NOW
+        )
+
+    def release(self, claim: Claim, /) -> Receipt[None]:
+        """Give a claim back. Synced, with all before it; tried even if an earlier write of the claim failed."""
+
+        def over() -> None:
+            self._owner.runs.discard(claim.token)
+
+        def run(connection: sqlite3.Connection) -> None:
+            over()
+            claims.release(connection, claim)
+
+        return self._write(run, Sync.NOW, claim=claim, ends_lane=True, undo=over)
+
+    def start(self, claim: Claim, run: NewRun, /) -> Receipt[None]:
+        """Begin another run of a thread that is done. Raises `ClaimLost`; `ValueError` if it is not, or for an old step."""
+        return self._write(lambda connection: threads.start(connection, claim, run), Sync.LATER, claim=claim)
+
+    def attempt(self, claim: Claim, task: str, /) -> Receipt[Task]:
+        """Count one more attempt of a task that has not committed, and open it. Synced. Raises `ClaimLost`, `TaskClosed`."""
+        return self._write(lambda connection: tasks.attempt(connection, claim, task), Sync.NOW, claim=claim)
+
+    def commit(self, claim: Claim, commit: Commit, /, *, sync: Sync = Sync.LATER) -> Receipt[None]:
+        """End a task, and its step with `closing`. Raises `ClaimLost`, `TaskClosed`; `ValueError` for an old step."""
+        return self._write(lambda connection: threads.commit(connection, claim, commit), sync, claim=claim)
+
+    def close(self, claim: Claim, closing: Closing, /, *, sync: Sync = Sync.LATER) -> Receipt[None]:
+        """End a step whose tasks have all committed. Raises `ClaimLost`, `TaskClosed`; `ValueError` for an old step."""
+        return self._write(lambda connection: threads.close(connection, claim, closing), sync, claim=claim)
+
+    def fail(self, claim: Claim, task: str, failure: Failure, /) -> Receipt[None]:
+        """Record why a task failed; its evidence stays. Raises `ClaimLost`, `TaskClosed`."""
+        return self._write(lambda connection: tasks.fail(connection, claim, task, failure), Sync.LATER, claim=claim)
+
+    def begin(self, claim: Claim, key: EffectKey, intent: Intent, *, seen: int | None) -> Receipt[Begun]:
+        """Write an intent if the evidence is at version `seen` (None: there is none). Synced.
+
+        Raises `ClaimLost`, `TaskClosed`; `EvidenceChanged` if `seen` names a version and there is no evidence.
+        """
+        return self._write(
+            lambda connection: effects.begin(connection, claim, key, intent, seen), Sync.NOW, claim=claim
+        )
+
+    def settle(self, claim: Claim, key: EffectKey, outcome: Outcome, *, seen: int, sync: Sync) -> Receipt[Evidence]:
+        """Record an outcome; the first one wins. Raises `ClaimLost`, `TaskClosed`, `EvidenceChanged`."""
+        return self._write(lambda connection: effects.settle(connection, claim, key, outcome, seen), sync, claim=claim)
+
+    def withdraw(self, claim: Claim, key: EffectKey, *, seen: int) -> Receipt[None]:
+        """Remove an intent whose effect did not happen. Synced. Raises as `settle` does."""
+        return self._write(lambda connection: effects.withdraw(connection, claim, key, seen), Sync.NOW, claim=claim)
+
+    def trouble(self, claim: Claim, key: EffectKey, text: str, *, seen: int) -> Receipt[Evidence]:
+        """Note that an attempt ended without knowing. Raises as `settle` does."""
+        return self._write(
+            lambda connection: effects.trouble(connection, claim, key, text, seen), Sync.LATER, claim=claim
+        )
+
+    def drop(self, claim: Claim, key: EffectKey, /) -> Receipt[None]:
+        """Remove settled evidence outside a runtime. Synced. Raises `UnresolvedStands`; `ValueError` for a real claim."""
+        if claim.token != OUTSIDE:
+            raise ValueError(f"effect {key}: a thread's evidence goes with the commit of its task; it is not dropped")
+        return self._write(lambda connection: effects.drop(connection, claim, key), Sync.NOW)
+
+    def evidence(self, key: EffectKey, incarnation: int, /) -> Receipt[Evidence | None]:
+        """What is known of one effect."""
+        return self._read(lambda connection: effects.find(connection, key, incarnation))
+
+    def read(self, thread: str, /) -> Receipt[ThreadView]:
+        """A thread as it stands. Raises `ThreadUnknown`."""
+        return self._read(lambda connection: reads.thread(connection, self._desk.store, thread))
+
+    def history(self, thread: str, /) -> Receipt[tuple[HistoryEntry, ...]]:
+        """The committed tasks of a thread, oldest first. Raises `ThreadUnknown`."""
+        return self._read(lambda connection: reads.history(connection, self._desk.store, thread))
+
+    def runnable(self, graph: str, /, *, limit: int = LISTED, after: str = "") -> Receipt[tuple[str, ...]]:
+        """At most `limit` ids, in order and greater than `after`, of a graph's running threads that nobody runs."""
+        _check_limit(limit)
+        return self._read(lambda connection: reads.runnable(connection, self._owner, graph, limit, after))
+
+    def unresolved(self, *, limit: int = LISTED, after: EffectKey | None = None) -> Receipt[tuple[Evidence, ...]]:
+        """Intents without outcome that nobody is at work on, in the order of keys, beginning behind `after`.
+
+        At most `limit` keys; a key that two incarnations of its scope have comes with both.
+        """
+        _check_limit(limit)
+        return self._read(lambda connection: reads.unresolved(connection, self._owner, limit, after))
+
+    def alive(self, owner: OwnerId, /) -> Receipt[bool]:
+        """Whether an owner's process still holds its store open."""
+        return self._read(lambda _: self._owner.alive(owner))
+
+    def delete(self, thread: str, /, *, drop_unresolved: bool = False) -> Receipt[None]:
+        """Remove a thread with everything of it. Synced. Raises `ThreadUnknown`, `ClaimHeld`, `UnresolvedStands`."""
+
+        def run(connection: sqlite3.Connection) -> None:
+            found = self._find(connection, thread)
+            claims.check_free(thread, found, self._owner.runs_on)
+            threads.delete(connection, thread, found, drop_unresolved=drop_unresolved)
+
+        return self._write(run, Sync.NOW)
+
+    def flush(self) -> Receipt[None]:
+        """Wait until everything written before is on disk. Costs nothing if it is."""
+        return self._write(self._writer.sync_if_needed, Sync.NOW)
+
+    async def aclose(self) -> None:
+        """Write what waits, sync it, let go of the owner's lock. A second call does nothing."""
+        await asyncio.get_running_loop().run_in_executor(None, self._shut)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._shut()
+
+    def _shut(self) -> None:
+        self._desk.check_process()
+        self._closed = True
+        if self._reader is not None:
+            self._reader.stop()
+            self._reader.join()
+        self._writer.stop()
+        self._writer.join()
+
+    def _register(self, connection: sqlite3.Connection) -> None:
+        registry.register(connection, self._owner)
+
+    def _find(self, connection: sqlite3.Connection, thread: str) -> claims.Found:
+        found = claims.find(connection, thread)
+        if found is None:
+            raise ThreadUnknown(thread, self._desk.store)
+        return found
+
+    def _claiming(self, make: Callable[[sqlite3.Connection], Claim]) -> Receipt[Claimed]:
+        made: list[int] = []
+
+        def run(connection: sqlite3.Connection) -> Claimed:
+            claim = make(connection)
+            view = reads.thread(connection, self._desk.store, claim.thread)
+            evidence = effects.of_thread(connection, claim.thread, claim.incarnation)
+            # At once, because a second claim of the thread can be in the same group.
+            made.append(claim.token)
+            self._owner.runs.add(claim.token)
+            return Claimed(claim=claim, thread=view, evidence=evidence)
+
+        def undo() -> None:
+            self._owner.runs.difference_update(made)
+
+        return self._write(run, Sync.NOW, undo=undo)
+
+    def _write(
+        self,
+        run: Callable[[sqlite3.Connection], T],
+        sync: Sync,
+        *,
+        claim: Claim | None = None,
+        ends_lane: bool = False,
+        undo: Callable[[], None] | None = None,
+    ) -> Write[T]:
+        self._check_open()
+        write = Write(
+            self._desk,
+            run,
+            Sync.NOW if self._sync_all else sync,
+            claim=claim if claim is not None and claim.token != OUTSIDE else None,
+            ends_lane=ends_lane,
+            undo=undo,
+        )
+        self._writer.submit(write)
+        return write
+
+    def _read(self, run: Callable[[sqlite3.Connection], T]) -> QueuedReceipt[T]:
+        if self._reader is None:
+            return self._write(run, Sync.LATER)
+        self._check_open()
+        reading = QueuedReceipt(self._desk, run)
+        self._reader.submit(reading)
+        return reading
+
+    def _check_open(self) -> None:
+        self._desk.check_process()
+        if self._closed:
+            raise StoreClosed(self._desk.store, "it was closed")
+
+
+def _check_limit(limit: object) -> None:
+    if type(limit) is not int or limit < 1:
+        raise ValueError(f"limit: {limit!r}; at least 1 row can be asked for")

@@ -1,0 +1,48 @@
+"""A queued write."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from typing import TypeVar
+
+from effectgraph.stores.records import Claim, Sync
+from effectgraph.stores.sqlite.receipts import Desk, QueuedReceipt
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Write(QueuedReceipt[T_co]):
+    """What a write does, when it must be on disk, and in whose lane it is.
+
+    `claim` is None for a write that is in no lane. `ends_lane` marks the release of a claim: it is tried even if
+    an earlier write failed, so that a failed run does not block its thread, and it is the last of its lane.
+    `undo` takes back what `run` changed outside the database; it is called each time the write did not come to stand.
+    """
+
+    __slots__ = ("_undo", "claim", "ends_lane", "sync")
+
+    def __init__(
+        self,
+        desk: Desk,
+        run: Callable[[sqlite3.Connection], T_co],
+        sync: Sync,
+        *,
+        claim: Claim | None = None,
+        ends_lane: bool = False,
+        undo: Callable[[], None] | None = None,
+    ) -> None:
+        super().__init__(desk, run)
+        self.sync = sync
+        self.claim = claim
+        self.ends_lane = ends_lane
+        self._undo = undo
+
+    def take_back(self) -> None:
+        """The transaction is gone, and with it what the write did."""
+        if self._undo is not None:
+            self._undo()
+
+    def fail(self, error: Exception) -> None:
+        super().fail(error)
+        self.take_back()

@@ -1,0 +1,33 @@
+"""The way from the event loop to a worker thread and back: what a plain function pays, and a write waited for."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from bench_child import IN_FLIGHT, at_once, serve
+from effectgraph.outside import Threads
+
+
+def hops(in_flight: int, count: int) -> float:
+    """Calls of an empty function in a worker thread, so many under way at once."""
+
+    async def run() -> float:
+        with Threads() as threads:
+            return await at_once(count, lambda number: threads.in_thread(lambda: number), in_flight=in_flight)
+
+    return asyncio.run(run())
+
+
+def one(count: int, _folder: Path) -> float:
+    """One hop after another."""
+    return hops(1, count)
+
+
+def many(count: int, _folder: Path) -> float:
+    """As many hops at once as the other cases have operations in flight."""
+    return hops(IN_FLIGHT, count)
+
+
+if __name__ == "__main__":
+    serve({"one": one, "many": many})
