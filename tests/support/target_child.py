@@ -1,4 +1,4 @@
-"""Processes that work on targets, and may be killed at a chosen moment. Run as a script, with a command's name first."""
+"""Processes that work on targets, and may be killed at a chosen moment. A script: name a command first."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sqlite3
 import sys
 from collections.abc import Callable
 from contextlib import closing, suppress
+from functools import partial
 
 from effectgraph.effects.errors import NotApplied, TargetMoved
 from effectgraph.effects.targets.errors import TargetUnusable
@@ -39,17 +40,23 @@ def append(path: str, name: str, count: str) -> None:
     """Append numbered lines, each as one effect that plans anew until it lands."""
     target = FileTarget(path)
     for number in range(int(count)):
+        line = f"{name} {number}\n".encode()
         while True:
-            planned = target.plan(effect(scope=name), lambda old, n=number: (old or b"") + f"{name} {n}\n".encode())
+            planned = target.plan(effect(scope=name), partial(with_line, line))
             with suppress(TargetMoved):
                 planned.effect(1)
                 break
 
 
+def with_line(line: bytes, old: bytes | None) -> bytes:
+    """A content with one more line."""
+    return (old or b"") + line
+
+
 def write(path: str, line: str, point: str) -> None:
     """Append one line, and be killed at a point on the way."""
     target = FileTarget(path)
-    planned = target.plan(effect(), lambda old: (old or b"") + line.encode())
+    planned = target.plan(effect(), partial(with_line, line.encode()))
     say(f"{planned.before} {planned.after}")
     if point == "returned":
         planned.effect(1)
@@ -86,7 +93,7 @@ def hold(path: str) -> None:
 
 
 def hold_and_fork(path: str, then: str) -> None:
-    """Hold a lock and fork: the child stays, leaves the `with` block, or exits. Say its number, and hold until killed."""
+    """Hold a lock until killed, and fork a child that stays, leaves the `with` block, or exits; say its number."""
     with LockFolder.of_user().hold(path):
         child = os.fork()
         if child and then != "stays":
@@ -160,6 +167,8 @@ def work_with_marks(path: str, what: str) -> None:
         mark("begin")
         if what == "forget":
             target.forget(effect())
+        elif what == "forget without token":
+            target.forget(effect(token=0))
         else:
             target.apply(effect(), lambda connection: insert(connection, "1"))
         mark("end")
