@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import datetime as dt
-import functools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
@@ -17,7 +16,9 @@ _EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _MICROSECOND: Final = dt.timedelta(microseconds=1)
 
 WORKER_THREADS: Final = 16
-"""Plain functions that run at once in one runtime: enough to wait on a few slow services, few enough to read in a dump."""
+"""Plain functions that run at once in one runtime: enough to wait on a few slow services, few enough to read in a
+dump.
+"""
 
 
 class Clock(Protocol):
@@ -61,7 +62,10 @@ class Threads:
 
     async def in_thread(self, fn: Callable[[], A], /) -> A:
         context = contextvars.copy_context()
-        call = functools.partial(context.run, _without_stop_iteration, fn)
+
+        def call() -> A:
+            return context.run(_without_stop_iteration, fn)
+
         return await asyncio.get_running_loop().run_in_executor(self._pool, call)
 
     def close(self) -> None:

@@ -10,7 +10,16 @@ from pathlib import Path
 
 import msgspec
 
-Case = Callable[[int, Path], float]
+
+class Counted(msgspec.Struct, frozen=True):
+    """The seconds of a case that also counts the transactions that it made meanwhile, and those that were synced."""
+
+    seconds: float
+    transactions: int
+    synced: int
+
+
+Case = Callable[[int, Path], float | Counted]
 """Does so many operations in an empty folder; returns the seconds that they took, without set-up and clean-up."""
 
 WARM_UP = 20
@@ -21,10 +30,12 @@ IN_FLIGHT = 32
 
 
 class Timing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What one child reports: operations done, and the seconds that all of them took together."""
+    """What one child reports: operations done, the seconds that all of them took, and what it counted itself."""
 
     count: int
     seconds: float
+    transactions: int | None = None
+    synced: int | None = None
 
 
 def serve(cases: Mapping[str, Case]) -> None:
@@ -37,7 +48,11 @@ def serve(cases: Mapping[str, Case]) -> None:
     parser.add_argument("count", type=int)
     parser.add_argument("folder", type=Path)
     asked = parser.parse_args()
-    timing = Timing(count=asked.count, seconds=cases[asked.case](asked.count, asked.folder))
+    taken = cases[asked.case](asked.count, asked.folder)
+    if isinstance(taken, Counted):
+        timing = Timing(asked.count, taken.seconds, taken.transactions, taken.synced)
+    else:
+        timing = Timing(asked.count, taken)
     print(msgspec.json.encode(timing).decode())
 
 

@@ -23,12 +23,15 @@ SYNC_CALLS = ("fsync", "fdatasync", "sync_file_range")
 
 @attrs.frozen(kw_only=True)
 class Result:
-    """What was measured of one contender; one entry of `seconds` per round, each the seconds of one operation."""
+    """What was measured of one contender, one entry per round, each for one operation."""
 
     contender: Contender
     seconds: tuple[float, ...]
     syncs: float | None
-    """Syncs per operation; None if nobody counted."""
+    """Calls of the sync family, counted in a pass of its own; None if nobody counted."""
+    transactions: tuple[float, ...] = ()
+    """As the contender counts them itself; empty if it does not."""
+    synced: tuple[float, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -77,18 +80,17 @@ def measure(contenders: Sequence[Contender], plan: Plan, tick: Callable[[str], N
 
     Every second round runs backwards, so that a machine that slows down or speeds up favours nobody.
     """
-    seconds: dict[str, list[float]] = {contender.name: [] for contender in contenders}
+    timings: dict[str, list[Timing]] = {contender.name: [] for contender in contenders}
     for number in range(plan.rounds):
         for contender in contenders if number % 2 == 0 else reversed(contenders):
             tick(f"round {number + 1} of {plan.rounds}: {contender.name}")
-            timing = _child(contender, plan.count(contender), plan.folder)
-            seconds[contender.name].append(timing.seconds / timing.count)
+            timings[contender.name].append(_child(contender, plan.count(contender), plan.folder))
     tracer = _tracer(plan.folder)
     results: list[Result] = []
     for contender in contenders:
         tick(f"syncs: {contender.name}")
         syncs = None if tracer is None else _syncs_each(tracer, contender, plan)
-        results.append(Result(contender=contender, seconds=tuple(seconds[contender.name]), syncs=syncs))
+        results.append(_result(contender, timings[contender.name], syncs))
     return results
 
 
@@ -101,6 +103,16 @@ def syncs_in(summary: str) -> int:
             # % time, seconds, usecs/call, calls, perhaps errors, syscall
             calls += int(words[3])
     return calls
+
+
+def _result(contender: Contender, timings: Sequence[Timing], syncs: float | None) -> Result:
+    return Result(
+        contender=contender,
+        seconds=tuple(one.seconds / one.count for one in timings),
+        syncs=syncs,
+        transactions=tuple(one.transactions / one.count for one in timings if one.transactions is not None),
+        synced=tuple(one.synced / one.count for one in timings if one.synced is not None),
+    )
 
 
 def _child(contender: Contender, count: int, folder: Path, prefix: Sequence[str] = ()) -> Timing:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import attrs
 import msgspec
@@ -17,13 +17,14 @@ MICROSECONDS = 1e6
 
 @attrs.frozen(kw_only=True)
 class Machine:
-    """What the figures depend on."""
+    """What the figures depend on; `versions` are those of the distributions that were measured."""
 
     python: str
     sqlite: str
     system: str
     cpus: int | None
     file_system: str | None
+    versions: dict[str, str]
 
 
 @attrs.frozen(kw_only=True)
@@ -33,7 +34,6 @@ class Row:
     name: str
     group: str
     title: str
-    versions: dict[str, str]
     rounds: tuple[float, ...]
     """Microseconds of one operation, a figure per round."""
     each_us: float
@@ -41,6 +41,11 @@ class Row:
     slowest_per_second: float
     fastest_per_second: float
     syncs: float | None
+    """Syncs of one operation, counted at the kernel; None if nobody could."""
+    transactions: float | None
+    """Transactions of one operation, as the contender counts them itself; None if it does not."""
+    synced: float | None
+    """Those of them that were synced."""
 
 
 @attrs.frozen(kw_only=True)
@@ -84,21 +89,22 @@ class Report:
     parts: list[PartCost]
 
 
-def row(result: Result, versions: Mapping[str, str]) -> Row:
-    """A result's medians. `versions` has those of the distributions it needs."""
+def row(result: Result) -> Row:
+    """A result's medians."""
     contender = result.contender
     each_s = statistics.median(result.seconds)
     return Row(
         name=contender.name,
         group=contender.group.value,
         title=contender.title,
-        versions=dict(versions),
         rounds=tuple(seconds * MICROSECONDS for seconds in result.seconds),
         each_us=each_s * MICROSECONDS,
         per_second=1 / each_s,
         slowest_per_second=1 / max(result.seconds),
         fastest_per_second=1 / min(result.seconds),
         syncs=result.syncs,
+        transactions=_median(result.transactions),
+        synced=_median(result.synced),
     )
 
 
@@ -138,10 +144,10 @@ def parts(wanted: Sequence[Part], results: Sequence[Result]) -> list[PartCost]:
     found: list[PartCost] = []
     for part in wanted:
         whole = seconds.get(part.of)
-        rest = tuple(0.0 for _ in whole or ()) if part.less is None else seconds.get(part.less)
-        if whole is None or rest is None:
+        less = [seconds[name] for name in part.less if name in seconds]
+        if whole is None or len(less) < len(part.less):
             continue
-        each_s = statistics.median(a - b for a, b in zip(whole, rest, strict=True))
+        each_s = statistics.median(all_of_it - sum(rest) for all_of_it, *rest in zip(whole, *less, strict=True))
         found.append(PartCost(title=part.title, us=each_s * MICROSECONDS))
     return found
 
@@ -155,7 +161,7 @@ def figures_table(report: Report) -> Table:
     """What ran, grouped by what an operation is."""
     table = Table(title=f"Medians of {report.rounds} round{'s' if report.rounds > 1 else ''}")
     table.add_column("operation")
-    for heading in ("per second", "slowest - fastest", "us each", "syncs each"):
+    for heading in ("per second", "slowest - fastest", "us each", "syncs", "commits", "synced"):
         table.add_column(heading, justify="right", no_wrap=True)
     present = {line.group for line in report.rows} | {gap.group for gap in report.absent}
     for group in (group.value for group in Group if group.value in present):
@@ -163,11 +169,13 @@ def figures_table(report: Report) -> Table:
         for line in report.rows:
             if line.group == group:
                 table.add_row(
-                    f"  {_titled(line)}",
+                    f"  {line.title}",
                     f"{line.per_second:,.0f}",
                     f"{line.slowest_per_second:,.0f} - {line.fastest_per_second:,.0f}",
                     f"{line.each_us:,.1f}",
                     "not counted" if line.syncs is None else f"{line.syncs:.3f}",
+                    _counted(line.transactions),
+                    _counted(line.synced),
                 )
         for gap in report.absent:
             if gap.group == group:
@@ -200,20 +208,24 @@ def parts_table(report: Report) -> Table:
 
 
 def verdict(ratio: Ratio) -> str:
-    """Where a ratio stands to its floor and aim, in words; empty if it has neither."""
+    """Where a ratio stands to its floor and aim, in words, and how far below; empty if it has neither."""
     if ratio.floor is not None and ratio.ratio < ratio.floor:
-        return "below the floor"
+        return f"below the floor: {ratio.ratio / ratio.floor:.2f} of it"
     if ratio.aim is not None and ratio.ratio >= ratio.aim:
         return "aim reached"
-    if ratio.floor is not None:
-        return "floor reached"
-    return "" if ratio.aim is None else "below the aim"
+    if ratio.aim is not None:
+        reached = "below the aim" if ratio.floor is None else "floor reached; aim"
+        return f"{reached}: {ratio.ratio / ratio.aim:.2f} of it"
+    return "" if ratio.floor is None else "floor reached"
 
 
-def _titled(line: Row) -> str:
-    versions = ", ".join(line.versions.values())
-    return f"{line.title} ({versions})" if versions else line.title
+def _median(figures: Sequence[float]) -> float | None:
+    return statistics.median(figures) if figures else None
+
+
+def _counted(figure: float | None) -> str:
+    return "" if figure is None else f"{figure:.3f}"
 
 
 def _goal(value: float | None) -> str:
-    return "" if value is None else f"{value:g}x"
+    return "" if value is None else f"{value:.3g}x"

@@ -7,6 +7,7 @@ import os
 import platform
 import sqlite3
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import attrs
@@ -29,8 +30,11 @@ from bench_report import (
     to_json,
 )
 
-PIPE_WIDTH = 120
+PIPE_WIDTH = 130
 """Columns of the tables where there is no terminal to ask."""
+
+JSON = Path(__file__).parents[2] / "build" / "bench.json"
+"""Where the report goes if nobody says otherwise; git ignores the folder."""
 
 
 @attrs.frozen(kw_only=True)
@@ -41,7 +45,7 @@ class Asked:
     scale: float
     contenders: tuple[Contender, ...]
     place: Place
-    json: Path | None
+    json: Path
 
 
 def asked(arguments: list[str]) -> Asked:
@@ -49,7 +53,7 @@ def asked(arguments: list[str]) -> Asked:
     parser = argparse.ArgumentParser(description="Effects and graph steps, beside the peers' and SQLite's own limit.")
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="runs of every contender (default 5)")
     parser.add_argument("--scale", type=float, default=1.0, metavar="F", help="multiplies the operations of a round")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the report here")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="the report goes here (default: build/bench.json)")
     parser.add_argument("--dir", type=Path, metavar="DIR", help="database files go here (default: a temporary folder)")
     parser.add_argument("--only", action="append", default=[], metavar="NAME", help="contenders with this in the name")
     given = parser.parse_args(arguments)
@@ -64,7 +68,7 @@ def asked(arguments: list[str]) -> Asked:
         where = place(given.dir)
     except (NobodyByThatName, NotADisk, OSError) as error:
         parser.error(str(error))
-    return Asked(rounds=given.rounds, scale=given.scale, contenders=contenders, place=where, json=given.json)
+    return Asked(rounds=given.rounds, scale=given.scale, contenders=contenders, place=where, json=given.json or JSON)
 
 
 def report_of(request: Asked, progress: Console) -> Report:
@@ -83,9 +87,10 @@ def report_of(request: Asked, progress: Console) -> Report:
             system=platform.system(),
             cpus=os.cpu_count(),
             file_system=request.place.file_system,
+            versions=_versions(present),
         ),
         rounds=request.rounds,
-        rows=[row(result, _versions(result.contender)) for result in results],
+        rows=[row(result) for result in results],
         absent=[absent(contender, needs) for contender, needs in gaps.items()],
         ratios=ratios(COMPARISONS, results),
         parts=parts(PARTS, results),
@@ -99,6 +104,7 @@ def show(report: Report, out: Console) -> None:
         f"Python {machine.python}, SQLite {machine.sqlite}, {machine.system}, {machine.cpus} CPUs, "
         f"{machine.file_system or 'unknown file system'}"
     )
+    out.print(", ".join(f"{name} {version}" for name, version in machine.versions.items()))
     if machine.file_system is None:
         out.print("The file system could not be checked: these figures mean nothing if the folder is in memory.")
     out.print(figures_table(report))
@@ -120,13 +126,16 @@ def main(arguments: list[str]) -> int:
         err.print(str(failure), markup=False, highlight=False, soft_wrap=True)
         return 1
     show(report, out)
-    if request.json is not None:
-        request.json.write_bytes(to_json(report))
+    if request.json == JSON:
+        JSON.parent.mkdir(exist_ok=True)
+    request.json.write_bytes(to_json(report))
+    out.print(f"written to {request.json}", soft_wrap=True)
     return 0
 
 
-def _versions(contender: Contender) -> dict[str, str]:
-    return {name: version for name in contender.needs if (version := version_of(name)) is not None}
+def _versions(contenders: Sequence[Contender]) -> dict[str, str]:
+    names = dict.fromkeys(["effectgraph", *(name for contender in contenders for name in contender.needs)])
+    return {name: version for name in names if (version := version_of(name)) is not None}
 
 
 if __name__ == "__main__":

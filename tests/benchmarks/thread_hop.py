@@ -1,4 +1,4 @@
-"""The way from the event loop to a worker thread and back: what a plain function pays, and a write waited for."""
+"""The way from the event loop to another thread and back: what a plain function and a write pay."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 
 from bench_child import IN_FLIGHT, at_once, serve
+from effectgraph import open_store
 from effectgraph.outside import Threads
 
 
@@ -29,5 +30,16 @@ def many(count: int, _folder: Path) -> float:
     return hops(IN_FLIGHT, count)
 
 
+def writer(count: int, folder: Path) -> float:
+    """To the store's writer and back, with an empty transaction: nothing waits to be synced, so nothing is."""
+
+    async def run() -> float:
+        async with open_store(folder / "store.db") as store:
+            await store.flush()
+            return await at_once(count, lambda _number: store.flush(), in_flight=1)
+
+    return asyncio.run(run())
+
+
 if __name__ == "__main__":
-    serve({"one": one, "many": many})
+    serve({"one": one, "many": many, "writer": writer})

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+
 from crash_runs import kill_worker, recover_now, retried
 from crash_shop import Boundary, EffectKind, Place
-
 from effectgraph import Status
 from effectgraph.stores.records import ThreadStatus
 
@@ -42,9 +42,7 @@ def test_E03_E04_the_effect_is_counted_once(
 
 
 @pytest.mark.parametrize(("boundary", "count"), REFUSED)
-def test_E03_E04_what_nobody_can_tell_is_refused(
-    boundary: Boundary, count: int, tmp_path: Path, provider: str
-) -> None:
+def test_E03_E04_what_nobody_can_tell_is_refused(boundary: Boundary, count: int, tmp_path: Path, provider: str) -> None:
     """An unchecked effect in doubt is never run again: not by recovery, not by a retry. It is listed as unresolved."""
     for repeat in range(REPEATS):
         place = Place(tmp_path / str(repeat), provider)

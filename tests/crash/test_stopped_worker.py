@@ -7,9 +7,9 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+
 from crash_runs import recover_now, stopped_worker
 from crash_shop import Boundary, EffectKind, Place
-
 from effectgraph.stores.records import ThreadStatus
 
 FENCED = 7
@@ -71,7 +71,9 @@ def test_E20_an_unchecked_effect_is_not_recorded_by_a_worker_that_wakes(tmp_path
 
 
 def test_an_unchecked_effect_of_a_worker_that_wakes_cannot_be_held_back_limit(tmp_path: Path, provider: str) -> None:
-    """A known limit: stopped between its intent and its request, a worker that wakes still sends it. Once, never twice."""
+    """A known limit: stopped between its intent and its request, a worker that wakes still sends it. Once, never
+    twice.
+    """
     place = Place(tmp_path / "order", provider)
     place.prepare()
     with stopped_worker(place, EffectKind.UNCHECKED, Boundary.AFTER_INTENT) as worker:

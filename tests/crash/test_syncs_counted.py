@@ -113,9 +113,7 @@ def syncs_per_effect(tmp_path: Path, effect: Effect, *, at_once: bool = False) -
         pytest.param(unchecked(), 2, id="unchecked"),
     ],
 )
-def test_one_effect_after_another_costs_as_many_syncs_as_it_must(
-    effect: Effect, expected: int, tmp_path: Path
-) -> None:
+def test_one_effect_after_another_costs_as_many_syncs_as_it_must(effect: Effect, expected: int, tmp_path: Path) -> None:
     """One where the target, or the recipient, remembers the outcome; two where nobody else does."""
 
     assert syncs_per_effect(tmp_path, effect) == pytest.approx(expected, abs=0.02)

@@ -266,6 +266,24 @@ class Given:
     rows: list[int] = attrs.Factory(list[int])
 
 
+@attrs.frozen(kw_only=True)
+class Exact:
+    """The state with another type."""
+
+    id: str = given()
+    total: float = 0.0
+    rows: list[int] = attrs.Factory(list[int])
+
+
+@attrs.frozen(kw_only=True)
+class Backwards:
+    """The state in another order."""
+
+    rows: list[int] = attrs.Factory(list[int])
+    total: int = 0
+    id: str = given()
+
+
 def fingerprint(graph: Graph[Any, Any]) -> str:
     """The fingerprint of a graph."""
     return graph.check().stamp.fingerprint
@@ -274,7 +292,13 @@ def fingerprint(graph: Graph[Any, Any]) -> str:
 def variant(kind: str) -> Graph[Any, Any]:
     """The shop with one thing changed."""
 
-    states: dict[str, Any] = {"wider state": Wider, "reducer": Summing, "given": Given}
+    states: dict[str, Any] = {
+        "wider state": Wider,
+        "reducer": Summing,
+        "given": Given,
+        "type": Exact,
+        "order": Backwards,
+    }
     graph: Graph[Any, Any] = Graph("shop", version=1, state=states.get(kind, Order))
     make: Any = graph.node(attempts=1 if kind == "attempts" else 4)
 
@@ -302,11 +326,27 @@ def test_the_fingerprint_leaves_out_what_is_no_structure(kind: str) -> None:
     assert fingerprint(variant(kind)) == fingerprint(variant("")) == fingerprint(shop())
 
 
-@pytest.mark.parametrize("kind", ["renamed node", "wider state", "reducer", "given", "keys", "target"])
+@pytest.mark.parametrize("kind", ["renamed node", "wider state", "reducer", "given", "type", "keys", "target"])
 def test_G15_the_fingerprint_tells_structures_apart(kind: str) -> None:
     """A renamed node, another way, another field or another way to merge it make another structure."""
 
     assert fingerprint(variant(kind)) != fingerprint(variant(""))
+
+
+def ring(first: str) -> Graph[Order, None]:
+    """Two nodes in a ring that each may leave, begun at one of them."""
+    graph = Graph("ring", version=1, state=Order)
+    nodes = {fn.__name__: graph.node()(fn) for fn in (ship, pack)}
+    graph.start(nodes[first])
+    graph.branch(nodes["ship"], again).to({True: nodes["pack"], False: END})
+    graph.branch(nodes["pack"], again).to({True: nodes["ship"], False: END})
+    return graph
+
+
+def test_G15_the_fingerprint_tells_starts_apart() -> None:
+    """The same ways from another first node are another structure."""
+
+    assert fingerprint(ring("ship")) != fingerprint(ring("pack"))
 
 
 def test_the_errors_come_back_from_pickle() -> None:

@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Iterable
 from decimal import Decimal
 from pathlib import PurePosixPath
-from typing import Annotated, Any, Literal, NewType, cast
+from typing import Annotated, Any, Generic, Literal, NamedTuple, NewType, TypeVar, cast
 
 import attrs
 import pytest
@@ -23,6 +23,8 @@ class Color(enum.Enum):
 
     RED = 1
 
+
+T = TypeVar("T")
 
 OrderId = NewType("OrderId", str)
 
@@ -49,6 +51,26 @@ class Pair:
 
     left: Point
     right: Color
+
+
+@attrs.frozen
+class Box(Generic[T]):
+    """Frozen, of anything."""
+
+    inside: T
+
+
+class Row(NamedTuple):
+    """A tuple with names."""
+
+    number: int
+    name: str = ""
+
+
+class Rows(NamedTuple):
+    """A tuple with names, and a list in it."""
+
+    rows: list[int]
 
 
 @attrs.define
@@ -84,7 +106,7 @@ class HoldsOpen:
     [
         *(int, bool, float, str, bytes, None, Decimal, uuid.UUID, dt.datetime, dt.timedelta, PurePosixPath),
         *(Color, OrderId, Literal["a", 1], int | str | None, tuple[int, ...], tuple[int, str], tuple[()]),
-        *(frozenset[int], Annotated[int, "add"], Point, Tree, Pair, tuple[Pair, ...]),
+        *(frozenset[int], Annotated[int, "add"], Point, Tree, Pair, tuple[Pair, ...], Box[int], Row),
     ],
     ids=str,
 )
@@ -98,7 +120,7 @@ def test_immutable_types_are_shared(form: object) -> None:
     "form",
     [
         *(list[int], dict[str, int], set[int], tuple[list[int], ...], int | list[int], bytearray, object, Any),
-        *(Open, OpenData, HoldsList, HoldsOpen, tuple[Open, ...], Annotated[list[int], "append"]),
+        *(Open, OpenData, HoldsList, HoldsOpen, tuple[Open, ...], Box[list[int]], Rows, Annotated[list[int], "append"]),
     ],
     ids=str,
 )
@@ -132,6 +154,17 @@ def test_a_copy_is_equal_and_shares_nothing_that_can_change(form: Any, value: ob
     assert twin == value
     assert type(twin) is type(value)
     assert changeable(twin).isdisjoint(changeable(value))
+
+
+def test_a_list_of_what_cannot_change_is_not_encoded_to_be_copied() -> None:
+    """A long list of immutable items costs a copy of its references."""
+
+    items = [Point(number) for number in range(3)]
+
+    copied = copier(list[Point], codec_for(list[Point]))
+
+    assert copied is not None
+    assert [one is other for one, other in zip(cast("list[Point]", copied(items)), items, strict=True)] == [True] * 3
 
 
 def changeable(value: object) -> set[int]:

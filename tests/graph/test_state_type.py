@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime as dt
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import attrs
@@ -314,6 +315,19 @@ def test_a_frozen_state_of_immutable_values_is_shared() -> None:
     assert orders.isolated(state) is state
 
 
+def test_an_open_state_is_not_shared() -> None:
+    """A class whose fields can be set is copied, whatever is in them."""
+
+    meddlings = state_type_of(Meddling)
+    state = Meddling("x")
+
+    mine = meddlings.isolated(state)
+    mine.name = "y"
+
+    assert not meddlings.shared
+    assert state == Meddling("x")
+
+
 def test_a_frozen_state_with_a_list_is_not_shared() -> None:
     """Frozen fields may hold what can change: those are copied, the others are not."""
 
@@ -326,6 +340,41 @@ def test_a_frozen_state_with_a_list_is_not_shared() -> None:
     assert mine == state
     assert mine.by_day is not state.by_day
     assert mine.money is state.money
+
+
+def test_a_default_that_is_made_anew_is_checked_when_it_is_made() -> None:
+    """What a factory makes is seen only when a thread begins; then it is held against its field's type."""
+
+    @attrs.frozen
+    class Made:
+        rows: tuple[int, ...] = attrs.Factory(cast("Any", list))
+
+    with pytest.raises(UpdateRefused, match="input of thread t, with defaults: field rows: "):
+        state_type_of(Made).begin(None, by="input of thread t")
+
+
+def test_a_field_may_be_called_like_its_type() -> None:
+    """Names in annotations mean what they mean in the module, not the field beside them."""
+
+    @attrs.frozen
+    class Named:
+        date: dt.date | None = None
+        Money: Money | None = None
+
+    named = state_type_of(Named)
+
+    merged = named.merge(Named(), updates(Named)(Money=Money(3)), by="node n")
+
+    assert merged.state == Named(Money=Money(3))
+
+
+def test_a_field_without_a_type_is_refused() -> None:
+    """A class that was made without annotations says nothing that a value could be held against."""
+
+    made = attrs.make_class("Made", {"x": attrs.field(default=None)})
+
+    with pytest.raises(StateInvalid, match=r"field x: its type cannot be looked up \(it has none\); annotate it"):
+        state_type_of(made)
 
 
 def test_everything_wrong_with_a_state_is_told_at_once() -> None:
@@ -351,7 +400,7 @@ def test_everything_wrong_with_a_state_is_told_at_once() -> None:
     for start in (
         "field bare: no default; give it one, or mark it with `= given()`",
         "field anything: ",
-        "field lost: its type Elsewhere cannot be looked up",
+        "field lost: its type cannot be looked up (name 'Elsewhere' is not defined); annotate it",
         "field alias: the constructor does not take it by this name",
         "constructor parameter other: is no field",
         "field hidden: the constructor does not take it by this name",

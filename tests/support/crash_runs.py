@@ -7,13 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
 import attrs
-from crash_shop import Boundary, EffectKind, Order, Place, order_graph
 
+from crash_shop import Boundary, EffectKind, Order, Place, order_graph
 from effectgraph import Run, Runtime, open_store
 from effectgraph.stores.records import ThreadStatus
 
@@ -27,7 +27,7 @@ def start_worker(place: Place, kind: EffectKind, boundary: Boundary, by: signal.
 
 
 @contextmanager
-def stopped_worker(place: Place, kind: EffectKind, boundary: Boundary) -> Iterator[subprocess.Popen[str]]:
+def stopped_worker(place: Place, kind: EffectKind, boundary: Boundary) -> Generator[subprocess.Popen[str]]:
     """A worker that has stopped itself at the boundary. It does not outlive the block."""
     with start_worker(place, kind, boundary, signal.SIGSTOP) as worker:
         try:

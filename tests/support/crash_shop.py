@@ -111,7 +111,7 @@ def _charge(place: Place, idempotency_key: str | None) -> str:
 
 
 def order_graph(place: Place, kind: EffectKind, changed: Callable[[], None]) -> Graph[Order, None]:
-    """A graph with one node that makes one effect of this kind; `changed` is called when the target has just changed."""
+    """A graph whose node makes one effect of this kind; `changed` is called when the target has just changed."""
     books = SqliteTarget(place.database)
 
     def digest(line: str) -> str:
@@ -160,15 +160,14 @@ def order_graph(place: Place, kind: EffectKind, changed: Callable[[], None]) -> 
 
     @graph.node()
     async def act(order: Order, ctx: Context) -> Update[Order]:
-        match kind:
-            case EffectKind.VERIFIABLE:
-                answer = await ctx.call(write, LINE)
-            case EffectKind.APPLIED_KEYS:
-                answer = await ctx.call(sell, "book")
-            case EffectKind.UNCHECKED:
-                answer = await ctx.call(charge, 5)
-            case EffectKind.IDEMPOTENT:
-                answer = await ctx.call(charge_once, 5)
+        if kind is EffectKind.VERIFIABLE:
+            answer = await ctx.call(write, LINE)
+        elif kind is EffectKind.APPLIED_KEYS:
+            answer = await ctx.call(sell, "book")
+        elif kind is EffectKind.UNCHECKED:
+            answer = await ctx.call(charge, 5)
+        else:
+            answer = await ctx.call(charge_once, 5)
         return change(answers=(answer,))
 
     graph.start(act)

@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 from crash_shop import Boundary, EffectKind, Place, order_graph
-
 from effectgraph import EffectKey, Runtime
 from effectgraph.stores import ClaimLost, Receipt, SqliteStore
 from effectgraph.stores.records import Begun, Claim, Commit, Evidence, Intent, Outcome, Sync

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=False, invoke_without_command=True)
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
 @click.version_option(package_name="effectgraph", prog_name="effectgraph", message="%(prog)s %(version)s")
 @click.pass_context
 def main(context: click.Context) -> None:
@@ -29,8 +29,8 @@ def main(context: click.Context) -> None:
 def demo(context: click.Context, folder: Path | None, *, as_json: bool) -> None:
     """Kill an order's worker in the middle of each effect, recover it, and count what really happened.
 
-    It takes some seconds, uses real files, databases and processes on this machine only, and checks itself: the exit code
-    is 1 if any count is wrong. Without --dir its files are removed at the end, unless something was wrong.
+    It takes some seconds, uses real files, databases and processes on this machine only, and checks itself: the exit
+    code is 1 if any count is wrong. Without --dir its files are removed at the end, unless something was wrong.
     """
     # The demo's own processes import this package too, and start faster without what only the front end needs.
     from effectgraph.cli.demo.command import run_demo

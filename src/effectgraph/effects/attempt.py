@@ -22,7 +22,7 @@ from effectgraph.effects.errors import (
 from effectgraph.effects.ledger import Ledger
 from effectgraph.effects.transition import Aftermath, Ended, aftermath
 from effectgraph.outside import Clock, Runner, micros
-from effectgraph.stores.errors import ClaimLost, StoreError
+from effectgraph.stores.errors import ClaimLost, EvidenceChanged, StoreError
 from effectgraph.stores.records import OUTSIDE, Evidence, How, Intent, Kind, Outcome, Plan, Sync
 
 A = TypeVar("A")
@@ -44,10 +44,6 @@ class Settled:
 class EvidenceMoved(Exception):
     """Another process changed the evidence first: the call looks again. Never leaves the guard."""
 
-    def __init__(self, evidence: Evidence) -> None:
-        super().__init__(str(evidence.key))
-        self.evidence = evidence
-
 
 class Attempt(Generic[A]):
     """One run of one call, from the evidence it found to a settled outcome or a refusal."""
@@ -67,7 +63,7 @@ class Attempt(Generic[A]):
         try:
             return await run_callable(self._runner, fn, self.token)
         except TargetFenced as error:
-            self.refuse(Refusal.STALE_TOKEN, str(error), "stop this run; its successor goes on", error)
+            raise self._stale(error) from error
 
     async def write_intent(self, *, plan: Plan | None, seen: Evidence | None) -> Evidence:
         """Write the intent, synced on return. A caller that has gone by now leaves nothing.
@@ -90,9 +86,9 @@ class Attempt(Generic[A]):
         try:
             begun = await self._ledger.begin(call.key, intent, seen=seen)
         except ClaimLost as error:
-            self._refuse_stale(error)
+            raise self._stale(error) from error
         if not begun.mine:
-            raise EvidenceMoved(begun.evidence)
+            raise EvidenceMoved
         return begun.evidence
 
     async def perform(self, evidence: Evidence, fn: Callable[..., B | Awaitable[B]], *args: object) -> B:
@@ -109,9 +105,9 @@ class Attempt(Generic[A]):
             await self._ended(Ended.MOVED if moved else Ended.RAISED, evidence, error)
         except TargetFenced as error:
             await self._ended(Ended.FENCED, evidence, error)
-        except asyncio.CancelledError as error:
-            self._ledger.trouble(evidence, "the event loop was closed while it ran")
-            raise asyncio.CancelledError from error
+        except asyncio.CancelledError:
+            await self._ledger.trouble(evidence, "it was cancelled while it ran")
+            raise
         except Exception as error:
             await self._ended(Ended.RAISED, evidence, error)
 
@@ -120,7 +116,7 @@ class Attempt(Generic[A]):
         try:
             encoded = self.call.codec.encode(value)
         except CodecError as error:
-            self._ledger.trouble(evidence, f"outcome: {error}")
+            await self._ledger.trouble(evidence, f"outcome: {error}")
             raise EffectNotRecorded(self.call.key, str(error), value) from error
         how = How.TARGET if evidence.attempt > 1 and self.call.kind is Kind.APPLIED_KEYS else How.RUN
         return await self.record_encoded(evidence, encoded, how)
@@ -136,7 +132,12 @@ class Attempt(Generic[A]):
         try:
             stands = await receipt
         except ClaimLost as error:
-            self._refuse_stale(error)
+            raise self._stale(error) from error
+        except EvidenceChanged as error:
+            if how is How.PROBE:
+                # Nothing ran in this call, so it can simply look again.
+                raise EvidenceMoved from error
+            raise EffectNotRecorded(self.call.key, str(error), self.call.codec.decode(encoded)) from error
         except StoreError as error:
             raise EffectNotRecorded(self.call.key, str(error), self.call.codec.decode(encoded)) from error
         first = stands.outcome
@@ -144,38 +145,39 @@ class Attempt(Generic[A]):
             return Settled(encoded, outcome.schema, receipt.when_synced)
         return Settled(first.value, first.schema, receipt.when_synced)
 
-    def refuse(self, code: Refusal, known: str, way_out: str, cause: BaseException | None = None) -> NoReturn:
-        """Answer the caller that the effect was not run, or not run again."""
-        raise EffectReplayRefused(self.call.key, code, known, way_out) from cause
+    def refusal(self, code: Refusal, known: str, way_out: str) -> EffectReplayRefused:
+        """The answer that the effect was not run, or not run again."""
+        return EffectReplayRefused(self.call.key, code, known, way_out)
 
     async def _ended(self, ended: Ended, evidence: Evidence, error: Exception) -> NoReturn:
         match aftermath(self.call.kind, ended, first=evidence.attempt == 1):
             case Aftermath.WITHDRAW:
                 await self._withdraw(evidence)
                 if ended is Ended.MOVED:
-                    self.refuse(Refusal.CONFLICT, str(error), "look at the target, then retry", error)
-                self.refuse(Refusal.NOT_APPLIED, str(error), "nothing happened; retry when the cause is gone", error)
+                    raise self.refusal(Refusal.CONFLICT, str(error), "look at the target, then retry") from error
+                way_out = "nothing happened; retry when the cause is gone"
+                raise self.refusal(Refusal.NOT_APPLIED, str(error), way_out) from error
             case Aftermath.PROBE_ONCE:
                 raise error
             case Aftermath.STAND_REFUSED if ended is Ended.FENCED:
-                self.refuse(Refusal.STALE_TOKEN, str(error), "stop this run; its successor goes on", error)
+                raise self._stale(error) from error
             case Aftermath.STAND_REFUSED:
-                self._ledger.trouble(evidence, str(error))
-                known = f"this attempt did nothing ({error}), but attempt 1 may have"
-                self.refuse(Refusal.NOT_APPLIED, known, "retry when the cause is gone", error)
+                await self._ledger.trouble(evidence, str(error))
+                known = f"this attempt did nothing ({error}), but an earlier one may have"
+                raise self.refusal(Refusal.NOT_APPLIED, known, "retry when the cause is gone") from error
             case Aftermath.STAND_UNKNOWN:
                 cause = f"{type(error).__name__}: {error}"
-                self._ledger.trouble(evidence, cause)
+                await self._ledger.trouble(evidence, cause)
                 raise EffectUnknown(self.call.key, cause) from error
 
     async def _withdraw(self, evidence: Evidence) -> None:
         try:
             await self._ledger.withdraw(evidence)
         except ClaimLost as error:
-            self._refuse_stale(error)
+            raise self._stale(error) from error
 
-    def _refuse_stale(self, error: ClaimLost) -> NoReturn:
-        self.refuse(Refusal.STALE_TOKEN, str(error), "stop this run; its successor goes on", error)
+    def _stale(self, error: Exception) -> EffectReplayRefused:
+        return self.refusal(Refusal.STALE_TOKEN, str(error), "stop this run; its successor goes on")
 
     def _check_size(self, plan: Plan | None) -> None:
         landings = () if plan is None else (plan.landing, *plan.earlier)
@@ -183,4 +185,4 @@ class Attempt(Generic[A]):
         limit = self.call.max_outcome_bytes
         if size_bytes > limit:
             known = f"what must be written first has {size_bytes} bytes, the cap is {limit}"
-            self.refuse(Refusal.INTENT_TOO_LARGE, known, "hand in less, or raise max_outcome_bytes")
+            raise self.refusal(Refusal.INTENT_TOO_LARGE, known, "hand in less, or raise max_outcome_bytes")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
@@ -47,7 +47,7 @@ _running: Final[ContextVar[CurrentEffect]] = ContextVar("effectgraph_running_eff
 
 
 @contextmanager
-def running(effect: CurrentEffect) -> Iterator[None]:
+def running(effect: CurrentEffect) -> Generator[None]:
     """Make `effect` the current one, around the callables that a guard is given."""
     token = _running.set(effect)
     try:

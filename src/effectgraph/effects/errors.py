@@ -50,7 +50,9 @@ class EffectReplayRefused(EffectError, RuntimeError):
 
 @attrs.define(slots=False, eq=False)
 class EffectUnknown(EffectError, RuntimeError):
-    """The effect raised, and it is not known whether it happened. Its intent stands, so it is not run again on a guess."""
+    """The effect raised, and it is not known whether it happened. Its intent stands, so it is not run again on a
+    guess.
+    """
 
     key: EffectKey
     cause: str
@@ -72,8 +74,8 @@ class EffectNotRecorded(EffectError, RuntimeError):
 
     def __str__(self) -> str:
         return (
-            f"effect {self.key}: happened, but its outcome was not recorded ({self.cause}); its intent stands; keep the "
-            "outcome that this error carries, mend the cause, then retry or recover"
+            f"effect {self.key}: happened, but its outcome was not recorded ({self.cause}); its intent stands; keep "
+            "the outcome that this error carries, mend the cause, then retry or recover"
         )
 
 

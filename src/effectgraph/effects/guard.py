@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Final, NoReturn, Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 import attrs
 
@@ -44,7 +44,9 @@ class Procedure(Protocol[A]):
 
 @attrs.frozen(kw_only=True)
 class About:
-    """What an operator sees of an effect: its name, its request (already redacted), and its cap in bytes if it has its own."""
+    """What an operator sees of an effect: its name, its request (already redacted), and its cap in bytes if it has
+    its own.
+    """
 
     tool: str = ""
     request: bytes = b""
@@ -66,11 +68,11 @@ class EffectGuard:
     The intent is on disk before the effect starts. The outcome is on disk before the call returns if nobody else
     remembers it; else with the store's next synced write.
 
-    A runtime makes one for each claim. On its own, `EffectGuard(store)` works with token 0: bring scope and key, and call
-    `release(key)` once the work that could repeat is done.
+    A runtime makes one for each claim. On its own, `EffectGuard(store)` works with token 0: bring scope and key, and
+    call `release(key)` once the work that could repeat is done.
 
-    The intent before and the outcome after are those of write-ahead logging; the token is the fencing token of Kleppmann's
-    "How to do distributed locking" (2016).
+    The intent before and the outcome after are those of write-ahead logging; the token is the fencing token of
+    Kleppmann's "How to do distributed locking" (2016).
     """
 
     def __init__(
@@ -127,8 +129,9 @@ class EffectGuard:
     ) -> A:
         """An effect on a target whose own transaction stores the key and the outcome.
 
-        `effect(token)` applies once, and answers a known key with its recorded outcome; `forget(token)` removes the key.
-        Both refuse an older token than the target has seen. A key is forgotten there only once the outcome is on disk.
+        `effect(token)` applies once, and answers a known key with its recorded outcome; `forget(token)` removes the
+        key. Both refuse an older token than the target has seen. A key is forgotten there only once the outcome is on
+        disk.
         """
         call = self._call(Kind.APPLIED_KEYS, key, codec, fingerprint, about)
         note = Forget(self._current(call), forget)
@@ -153,8 +156,9 @@ class EffectGuard:
     ) -> A:
         """An effect that nobody can look up afterwards: a mail, a payment, a shell command, a model call.
 
-        An attempt whose outcome is unknown is refused for ever after, unless it is `idempotent`: then it runs again, with the same
-        `current_effect().idempotency_key`. `costly` says that each run is paid for, so the outcome is synced at once.
+        An attempt whose outcome is unknown is refused for ever after, unless it is `idempotent`: then it runs again,
+        with the same `current_effect().idempotency_key`. `costly` says that each run is paid for, so the outcome is
+        synced at once.
         """
         harmless = Repeat.COSTLY if costly else Repeat.IDEMPOTENT
         repeat = harmless if idempotent else Repeat.HARMFUL
@@ -164,11 +168,14 @@ class EffectGuard:
     async def release(self, key: EffectKey) -> None:
         """Outside a runtime: the work that could repeat this effect is done, so its evidence may go. On disk on return.
 
-        Raises `UnresolvedStands` while its outcome is unknown, `RuntimeError` inside a runtime, where the task's commit
-        does this, and `ValueError` for an applied-keys effect that this guard has not called: its target keeps the key then.
+        Raises `UnresolvedStands` while its outcome is unknown, `RuntimeError` inside a runtime, where the task's
+        commit does this, and `ValueError` for an applied-keys effect that this guard has not called: its target keeps
+        the key then.
         """
         if self.token != OUTSIDE:
-            raise RuntimeError(f"effect {key}: inside a runtime its task's commit releases it; do not call release there")
+            raise RuntimeError(
+                f"effect {key}: inside a runtime its task's commit releases it; do not call release there"
+            )
         evidence = await self._ledger.find(key)
         if evidence is None:
             return
@@ -176,7 +183,8 @@ class EffectGuard:
             note = self._forgets.get(key)
             if note is None:
                 raise ValueError(
-                    f"effect {key}: its target still keeps the key; make the call once more with this guard, then release it"
+                    f"effect {key}: its target still keeps the key; make the call once more with this guard, "
+                    "then release it"
                 )
             await self._store.flush()
             with running(note.effect):
@@ -245,9 +253,9 @@ class EffectGuard:
             self._flights.add(mine)
             mine.start(self._fly(call, procedure, mine, forget), partial(self._landed, place, mine))
         elif flight.fingerprint != call.fingerprint:
-            _refuse(call, Refusal.MISMATCH, "the same key is running now for another request", _OTHER_KEY)
+            raise _refusal(call, Refusal.MISMATCH, "the same key is running now for another request", _OTHER_KEY)
         elif flight.loop is not mine.loop:
-            _refuse(call, Refusal.IN_PROGRESS, "another event loop of this process runs it", _WAIT)
+            raise _refusal(call, Refusal.IN_PROGRESS, "another event loop of this process runs it", _WAIT)
         return flight
 
     def _landed(self, place: tuple[EffectKey, int], flight: Flight) -> None:
@@ -267,7 +275,7 @@ class EffectGuard:
             if forget is not None and self.token != OUTSIDE:
                 settled.when_synced(partial(self._forgetter.due, forget))
             return settled
-        return _refuse(call, Refusal.IN_PROGRESS, f"others changed its evidence {ROUNDS} times in a row", _WAIT)
+        raise _refusal(call, Refusal.IN_PROGRESS, f"others changed its evidence {ROUNDS} times in a row", _WAIT)
 
     async def _act(self, attempt: Attempt[A], procedure: Procedure[A], evidence: Evidence | None) -> Settled:
         call = attempt.call
@@ -283,13 +291,15 @@ class EffectGuard:
             case Next.PROBE | Next.RUN_AGAIN:
                 return await procedure.again(attempt, evidence)
             case Next.REFUSE_IN_PROGRESS:
-                _refuse(call, Refusal.IN_PROGRESS, f"owner {evidence.owner} is alive and at work on it", _WAIT)
+                raise _refusal(call, Refusal.IN_PROGRESS, f"owner {evidence.owner} is alive and at work on it", _WAIT)
             case Next.REFUSE_OMITTED:
-                _refuse(call, Refusal.OUTCOME_OMITTED, "it happened, but its outcome was over the cap and not kept", _LOOK)
+                raise _refusal(
+                    call, Refusal.OUTCOME_OMITTED, "it happened, but its outcome was over the cap and not kept", _LOOK
+                )
             case Next.REFUSE_UNKNOWN:
                 last = evidence.trouble or "its owner died before it could say"
                 known = f"attempt {evidence.attempt} may have happened, and nothing can tell ({last})"
-                _refuse(call, Refusal.OUTCOME_UNKNOWN, known, _LOOK)
+                raise _refusal(call, Refusal.OUTCOME_UNKNOWN, known, _LOOK)
             case Next.START | Next.SHARE | Next.REPLAY as impossible:
                 raise IllegalTransition(f"{impossible.value} on {found.value} of {call.key}")
 
@@ -309,17 +319,17 @@ def _found(evidence: Evidence) -> Found:
     return Found.OMITTED if evidence.outcome.value is None else Found.OUTCOME
 
 
-def _refuse(call: Call[A], code: Refusal, known: str, way_out: str) -> NoReturn:
-    raise EffectReplayRefused(call.key, code, known, way_out)
+def _refusal(call: Call[A], code: Refusal, known: str, way_out: str) -> EffectReplayRefused:
+    return EffectReplayRefused(call.key, code, known, way_out)
 
 
 def _check_same_request(call: Call[A], evidence: Evidence) -> None:
     intent = evidence.intent
     if intent.kind is not call.kind:
-        _refuse(call, Refusal.MISMATCH, f"the key is in use for a {intent.kind.value} effect", _OTHER_KEY)
+        raise _refusal(call, Refusal.MISMATCH, f"the key is in use for a {intent.kind.value} effect", _OTHER_KEY)
     if intent.fingerprint != call.fingerprint:
         known = f"the key is in use for request {intent.fingerprint[:12]} of {intent.tool or 'an unnamed effect'}"
-        _refuse(call, Refusal.MISMATCH, known, _OTHER_KEY)
+        raise _refusal(call, Refusal.MISMATCH, known, _OTHER_KEY)
 
 
 def _decode(call: Call[A], value: bytes, schema: str) -> A:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 import attrs
 
 from effectgraph.effects.errors import TooManyEffects
 from effectgraph.effects.limits import TASK_EFFECTS
+from effectgraph.stores.errors import StoreError
 from effectgraph.stores.keys import EffectKey
 from effectgraph.stores.protocol import Store
 from effectgraph.stores.receipt import Receipt
@@ -81,11 +83,17 @@ class Ledger:
         await self._store.withdraw(self.claim_for(evidence.key), evidence.key, seen=evidence.version)
         self._tasks.get(evidence.key.task, {}).pop(evidence.key.call, None)
 
-    def trouble(self, evidence: Evidence, text: str) -> None:
-        """Note that nobody is at work on the intent any more, and why it has no outcome. The write is in the queue."""
-        # Nobody waits for it: should it be lost, the intent says the same as after a crash.
-        _ = self._store.trouble(self.claim_for(evidence.key), evidence.key, text, seen=evidence.version)
+    async def trouble(self, evidence: Evidence, text: str) -> None:
+        """Note that nobody is at work on the intent any more, and why it has no outcome.
+
+        Outside a runtime it has been written on return, so that the next look finds it; under a claim it is in the
+        queue. Should it be lost, or fail, the intent says the same as after a crash.
+        """
+        receipt = self._store.trouble(self.claim_for(evidence.key), evidence.key, text, seen=evidence.version)
         self._remember(attrs.evolve(evidence, trouble=text, version=evidence.version + 1))
+        if self._claim is None:
+            with suppress(StoreError):
+                await receipt
 
     async def drop(self, key: EffectKey) -> None:
         """Remove the evidence of a key outside a runtime; synced on return."""

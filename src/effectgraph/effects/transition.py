@@ -96,7 +96,8 @@ _SETTLED: Final = {Found.OUTCOME: Next.REPLAY, Found.OMITTED: Next.REFUSE_OMITTE
 
 
 def decide(kind: Kind, found: Found, standing: Standing, *, idempotent: bool = False) -> Next:
-    """What a call of `kind` does, given what the store has, who is at work on it, and whether the recipient ignores repeats.
+    """What a call of `kind` does, given what the store has, who is at work on it, and whether the recipient ignores
+    repeats.
 
     Total over every combination: what cannot be raises `IllegalTransition`.
     """
@@ -133,7 +134,7 @@ def judge(digest: str, plan: Plan) -> tuple[Probed, Landing | None]:
 
 
 def aftermath(kind: Kind, ended: Ended, *, first: bool) -> Aftermath:
-    """What becomes of the intent; `first` says that this attempt wrote it, so that nothing can have happened earlier."""
+    """What becomes of the intent; `first`: this attempt wrote it, so that nothing can have happened earlier."""
     if ended is Ended.MOVED and kind is not Kind.VERIFIABLE:
         raise IllegalTransition(f"a compare-and-set of a {kind.value} effect")
     if ended is Ended.RAISED:

@@ -15,7 +15,9 @@ A = TypeVar("A")
 
 @attrs.frozen
 class UncheckedProcedure(Generic[A]):
-    """How an unchecked effect runs. It runs again on an intent only if it is idempotent: the table decides that before."""
+    """How an unchecked effect runs. It runs again on an intent only if it is idempotent: the table decides that
+    before.
+    """
 
     effect: Callable[[], A | Awaitable[A]]
 

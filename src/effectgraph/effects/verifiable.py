@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Generic, NoReturn, TypeVar
+from typing import Generic, TypeVar
 
 import attrs
 
 from effectgraph.effects.attempt import Attempt, Settled
-from effectgraph.effects.errors import Refusal, TargetMoved
+from effectgraph.effects.errors import EffectReplayRefused, Refusal, TargetMoved
 from effectgraph.effects.limits import ROUNDS
 from effectgraph.effects.transition import Probed, judge
 from effectgraph.stores.records import Evidence, How, Landing, Plan
@@ -20,10 +20,10 @@ A = TypeVar("A")
 class Verifiable(Generic[A]):
     """A planned change of a target.
 
-    `before` and `after` are digests of the target's content now and then; `presumed` is the value of the call, whether it
-    runs now or is found to have landed; `effect(token)` is a compare-and-set: under a lock that every writer takes it
-    compares with `before`, writes and makes durable, or changes nothing and raises `TargetMoved`, or `TargetFenced` for
-    an old token.
+    `before` and `after` are digests of the target's content now and then; `presumed` is the value of the call,
+    whether it runs now or is found to have landed; `effect(token)` is a compare-and-set: under a lock that every
+    writer takes it compares with `before`, writes and makes durable, or changes nothing and raises `TargetMoved`, or
+    `TargetFenced` for an old token.
     """
 
     before: str
@@ -54,7 +54,7 @@ class VerifiableProcedure(Generic[A]):
             if landing is not None:
                 return await attempt.record_encoded(evidence, landing.presumed, How.PROBE)
             if probed is Probed.CONFLICT:
-                _refuse_conflict(attempt, digest, found)
+                raise _conflict(attempt, digest, found)
             planned = await attempt.ask(self.plan)
             if planned.before != digest:
                 continue
@@ -65,7 +65,7 @@ class VerifiableProcedure(Generic[A]):
             except TargetMoved:
                 return await self._probe_once(attempt, evidence, plan)
             return await attempt.record_encoded(evidence, plan.landing.presumed, How.RUN)
-        attempt.refuse(
+        raise attempt.refusal(
             Refusal.CONFLICT, f"the target changed under {ROUNDS} looks in a row", "stop its other writers, then retry"
         )
 
@@ -73,10 +73,8 @@ class VerifiableProcedure(Generic[A]):
         digest = await attempt.ask(self.probe)
         _, landing = judge(digest, plan)
         if landing is None:
-            _refuse_conflict(attempt, digest, plan)
+            raise _conflict(attempt, digest, plan)
         return await attempt.record_encoded(evidence, landing.presumed, How.PROBE)
-
-
 
 
 def _plan(attempt: Attempt[A], planned: Verifiable[A], *, earlier: tuple[Landing, ...]) -> Plan:
@@ -95,9 +93,9 @@ def _without(landings: tuple[Landing, ...], after: str) -> tuple[Landing, ...]:
     return tuple(landing for landing in landings if landing.after != after)
 
 
-def _refuse_conflict(attempt: Attempt[A], digest: str, plan: Plan) -> NoReturn:
+def _conflict(attempt: Attempt[A], digest: str, plan: Plan) -> EffectReplayRefused:
     afters = ", ".join(landing.after for landing in (plan.landing, *plan.earlier))
-    attempt.refuse(
+    return attempt.refusal(
         Refusal.CONFLICT,
         f"the target is {digest}; it was {plan.before} before, and would be {afters} after",
         "look at the target: somebody else changed it; put it right, then retry",

@@ -13,10 +13,9 @@ from effectgraph.graph.session import TaskSession
 from effectgraph.outside import Runner
 
 S = TypeVar("S")
-D = TypeVar("D")
 
 
-async def run_node(node: Node[S, None], state: S, session: TaskSession, deps: D, runner: Runner) -> object:
+async def run_node(node: Node[S, None], state: S, session: TaskSession, deps: object, runner: Runner) -> object:
     """Call a node and return what it returns: async in the event loop, plain through `runner`.
 
     Raises what the node raises, and `CallNotAwaited` if it left a call behind.
@@ -33,14 +32,14 @@ async def run_node(node: Node[S, None], state: S, session: TaskSession, deps: D,
     return update
 
 
-async def _run_async(node: Node[S, None], state: S, session: TaskSession, deps: D) -> object:
+async def _run_async(node: Node[S, None], state: S, session: TaskSession, deps: object) -> object:
     keys = CallKeys(session.task, present_task)
     keys.bind()
     fn = cast("Callable[..., Awaitable[object]]", node.fn)
     return await fn(state, Context(session, keys, deps))
 
 
-async def _run_plain(node: Node[S, None], state: S, session: TaskSession, deps: D, runner: Runner) -> object:
+async def _run_plain(node: Node[S, None], state: S, session: TaskSession, deps: object, runner: Runner) -> object:
     loop = asyncio.get_running_loop()
 
     def call() -> object:

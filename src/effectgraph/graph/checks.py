@@ -142,7 +142,7 @@ def _ways(draft: Draft[S]) -> dict[object, list[list[object]]]:
         for node in draft.nodes:
             if node is source:
                 sound = [target if target is END or draft.has(target) else BROKEN for target in targets]
-                ways[node].append(sound or [BROKEN])
+                ways[node].append(sound)
     return ways
 
 

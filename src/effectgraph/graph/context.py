@@ -32,10 +32,11 @@ class Context(Generic[D]):
         self._keys = keys
 
     def call(self, tool: Tool[P, A], /, *args: P.args, **kwargs: P.kwargs) -> Coroutine[object, None, A]:
-        """Call a tool. The arguments are checked, and its key is taken, now; the effect runs when the coroutine is awaited.
+        """Call a tool. The arguments are checked, and its key is taken, now; the effect runs when the coroutine is
+        awaited.
 
-        So calls get their keys in program order, also inside `gather(...)`. A call that is never awaited fails the task.
-        Raises `BadArguments`, and `CallOutOfOrder` in another asyncio task than the node's own: use `at` there.
+        So calls get their keys in program order, also inside `gather(...)`. A call that is never awaited fails the
+        task. Raises `BadArguments`, and `CallOutOfOrder` in another asyncio task than the node's own: use `at` there.
         """
         prepared = tool.prepare(*args, **kwargs)
         return self._session.call(self._keys.next(tool.name), prepared)
@@ -59,7 +60,7 @@ class Context(Generic[D]):
 
 @final
 class BlockingContext(Generic[D]):
-    """What a plain node gets, in its worker thread: the same as `Context`, with calls that block until they are done."""
+    """What a plain node gets, in its worker thread: as `Context`, with calls that block until they are done."""
 
     deps: D
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
-import sys
-import types
-import typing
 from collections.abc import Iterator
 from typing import Any, cast
 
 import attrs
 from typing_extensions import TypeIs
+
+from effectgraph.effects.codec.hints import Hints
 
 
 @attrs.frozen
@@ -24,10 +22,9 @@ class Default:
 
 @attrs.frozen
 class DeclaredField:
-    """A field as its class declares it. `annotation` may still be text; `default` is None if there is none."""
+    """A field as its class declares it; `default` is None if there is none."""
 
     name: str
-    annotation: object
     default: Default | None
     converted: bool = False
 
@@ -56,23 +53,23 @@ def declared_fields(cls: type[object], /) -> tuple[DeclaredField, ...]:
     return tuple(_dataclass_fields(cls))
 
 
-def resolved(cls: type[object], field: DeclaredField, /) -> object:
-    """A field's type with its `Annotated`, looked up where the class that declares it was written.
+def type_of(form: object, field: str, /) -> object:
+    """The type of a field with its `Annotated`, names looked up and type variables filled in as in `form`.
 
-    Raises `NameError`, or whatever else evaluating the annotation raises.
+    Raises `TypeError` if it has none, and whatever looking up its names raises.
     """
-    owner = next((base for base in cls.__mro__ if field.name in inspect.get_annotations(base)), cls)
-    holder = types.SimpleNamespace(__annotations__={field.name: field.annotation})
-    names = vars(sys.modules[owner.__module__])
-    local = {**vars(owner), owner.__name__: owner}
-    return typing.get_type_hints(holder, names, local, include_extras=True)[field.name]
+    hints = Hints(form)
+    annotation = hints.annotation(field)
+    if annotation is attrs.NOTHING:
+        raise TypeError("it has none")
+    return hints.resolved(field, annotation, extras=True)
 
 
 def _attrs_fields(cls: type[object]) -> Iterator[DeclaredField]:
     factory = cast("type[object]", attrs.Factory)
     for field in attrs.fields(cast("type[attrs.AttrsInstance]", cls)):
         default = None if field.default is attrs.NOTHING else Default(field.default, isinstance(field.default, factory))
-        yield DeclaredField(field.name, field.type, default, field.converter is not None)
+        yield DeclaredField(field.name, default, field.converter is not None)
 
 
 def _dataclass_fields(cls: type[object]) -> Iterator[DeclaredField]:
@@ -84,4 +81,4 @@ def _dataclass_fields(cls: type[object]) -> Iterator[DeclaredField]:
             default = Default(field.default)
         elif field.default_factory is not dataclasses.MISSING:
             default = Default(field.default_factory, computed=True)
-        yield DeclaredField(field.name, field.type, default)
+        yield DeclaredField(field.name, default)

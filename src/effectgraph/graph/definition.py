@@ -46,10 +46,13 @@ class Graph(Generic[S, D]):
     def __init__(self, name: str, *, version: int, state: type[S], deps: type[D]) -> None: ...
     def __init__(self, name: str, *, version: int, state: type[object], deps: object = None) -> None:
         """Begin a graph. `version` counts from 1 on; `deps` is the type of what the runtime hands to the nodes."""
-        self.name = name
-        self.version = version
         self._draft = Draft(name, version, cast("type[S]", state), deps)
         self._structure: Structure[S] | None = None
+
+    @property
+    def name(self) -> str:
+        """The graph's name."""
+        return self._draft.name
 
     def node(self, *, attempts: int = 1) -> NodeMaker[S, D]:
         """Make a node of the function below: `@graph.node(attempts=4)`.

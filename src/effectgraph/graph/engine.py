@@ -47,8 +47,8 @@ class Outside:
 class Engine(Generic[S, D]):
     """Runs the tasks of a claimed thread one after another, until none is left or one has failed.
 
-    The state and the evidence are in memory; nothing is read back. Commits are queued; a run waits for them before an effect's
-    intent is acknowledged, every `QUEUED_COMMITS` of them, and at its end, when the claim is released.
+    The state and the evidence are in memory; nothing is read back. Commits are queued; a run waits for them before an
+    effect's intent is acknowledged, every `QUEUED_COMMITS` of them, and at its end, when the claim is released.
     """
 
     def __init__(self, graph: Structure[S], store: Store, claimed: Claimed, deps: D, outside: Outside) -> None:
@@ -74,8 +74,8 @@ class Engine(Generic[S, D]):
     async def run(self, *, resumed: bool = False) -> Run[S]:
         """Run until the thread is done or failed; give the claim back in any case. On disk on return.
 
-        `resumed` says that the open task has been tried before, so that this is one more attempt at it. Raises `ClaimLost`
-        if somebody took the thread, `StoreError` if the store fails, `RuntimeClosed` after `stop`.
+        `resumed` says that the open task has been tried before, so that this is one more attempt at it. Raises
+        `ClaimLost` if somebody took the thread, `StoreError` if the store fails, `RuntimeClosed` after `stop`.
         """
         try:
             if resumed and self._task is not None and self._task.status is not TaskStatus.COMMITTED:
@@ -124,7 +124,9 @@ class Engine(Generic[S, D]):
             task = await self._store.attempt(self._claim, task.id)
 
     async def _end_task(self, node: Node[S, None], task: Task, merged: Merged[S]) -> TaskFailure | None:
-        """Commit a task with its step; a router that raises leaves it committed, so that only the router is asked again."""
+        """Commit a task with its step; a router that raises leaves it committed, so that only the router is asked
+        again.
+        """
         try:
             closing = self._closing(node, task.step, merged)
         except Exception as error:
@@ -135,9 +137,7 @@ class Engine(Generic[S, D]):
         return None
 
     async def _attempt(self, node: Node[S, None], task: Task) -> Merged[S]:
-        session = TaskSession(
-            thread=self._claim.thread, task=task.id, guard=self._guard, runner=self._outside.effects
-        )
+        session = TaskSession(thread=self._claim.thread, task=task.id, guard=self._guard, runner=self._outside.effects)
         state = self._states.isolated(self._state)
         try:
             update = await run_node(node, state, session, self._deps, self._outside.nodes)
@@ -148,7 +148,9 @@ class Engine(Generic[S, D]):
     async def _close_step(self, task: Task) -> TaskFailure | None:
         """Ask the router again for a step whose task has committed."""
         pieces = decode_update(task.update)
-        state = restored(self._states, (*self._states.pieces(self._state, by="state"), *pieces), thread=self._claim.thread)
+        state = restored(
+            self._states, (*self._states.pieces(self._state, by="state"), *pieces), thread=self._claim.thread
+        )
         merged = Merged(state.state, pieces)
         try:
             closing = self._closing(self._node(task), task.step, merged)
@@ -169,9 +171,7 @@ class Engine(Generic[S, D]):
         self._unwritten = ()
         self._task = next(iter(closing.tasks), None)
 
-    async def _commit(
-        self, task: Task, merged: Merged[S], *, update: bytes | None, closing: Closing | None
-    ) -> None:
+    async def _commit(self, task: Task, merged: Merged[S], *, update: bytes | None, closing: Closing | None) -> None:
         commit = Commit(
             task=task.id,
             step=task.step,

@@ -148,8 +148,8 @@ class CallOutOfOrder(RunError, RuntimeError):
     def __str__(self) -> str:
         where = f"branch {self.branch}" if self.branch else "the node's own context"
         return (
-            f"task {self.task}, call of {self.tool}: {where} belongs to another asyncio task or thread, so no stable key "
-            'can be given; nothing was run; make the call through ctx.at("a name for this helper")'
+            f"task {self.task}, call of {self.tool}: {where} belongs to another asyncio task or thread, so no stable "
+            'key can be given; nothing was run; make the call through ctx.at("a name for this helper")'
         )
 
 
@@ -163,8 +163,8 @@ class CallNotAwaited(RunError, RuntimeError):
 
     def __str__(self) -> str:
         return (
-            f"thread {self.thread}, task {self.task}: made and never awaited: {', '.join(self.calls)}; they did not run, and "
-            "the task commits nothing; write `await ctx.call(...)`"
+            f"thread {self.thread}, task {self.task}: made and never awaited: {', '.join(self.calls)}; they did not "
+            "run, and the task commits nothing; write `await ctx.call(...)`"
         )
 
 
@@ -177,8 +177,8 @@ class ContextClosed(RunError, RuntimeError):
 
     def __str__(self) -> str:
         return (
-            f"thread {self.thread}, task {self.task}: its node has ended, so its context is closed; nothing was run; await "
-            "everything a node starts before it returns"
+            f"thread {self.thread}, task {self.task}: its node has ended, so its context is closed; nothing was run; "
+            "await everything a node starts before it returns"
         )
 
 
@@ -205,8 +205,8 @@ class GraphChanged(RunError, ValueError):
 
     def __str__(self) -> str:
         return (
-            f"thread {self.thread}: {self.why}; graph {self.graph} of this program cannot go on with it; run it with the "
-            "definition that began it, or bring back what is missing"
+            f"thread {self.thread}: {self.why}; graph {self.graph} of this program cannot go on with it; run it with "
+            "the definition that began it, or bring back what is missing"
         )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import datetime as dt
-import types
 import typing
 import uuid
 from collections.abc import Callable
@@ -12,12 +11,14 @@ from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from pathlib import Path, PosixPath, PurePath, PurePosixPath, PureWindowsPath
-from typing import Annotated, Final, Literal, NewType, Union
+from typing import Annotated, Final, Literal, NewType
 
 import typing_extensions
 
 from effectgraph.effects.codec import Codec
-from effectgraph.graph.declared import declared_fields, is_class, is_declared, is_frozen, resolved
+from effectgraph.effects.codec.fields import is_named_tuple
+from effectgraph.effects.codec.forms import class_of, is_union
+from effectgraph.graph.declared import declared_fields, is_declared, is_frozen, type_of
 
 IMMUTABLE: Final = frozenset(
     (
@@ -59,27 +60,29 @@ def unwrapped(form: object, /) -> object:
             return form
 
 
-def _is_immutable(form: object, within: frozenset[type[object]]) -> bool:
+def _is_immutable(form: object, within: frozenset[object]) -> bool:
     form = unwrapped(form)
     if form is None:
         return True
-    origin = typing.get_origin(form)
-    if origin is Literal:
+    if typing.get_origin(form) is Literal:
         return True
-    if origin in (tuple, frozenset, Union, types.UnionType):
+    if is_union(form) or typing.get_origin(form) in (tuple, frozenset):
         return all(part is Ellipsis or _is_immutable(part, within) for part in typing.get_args(form))
-    if not is_class(form):
+    cls = class_of(form)
+    if cls is None:
         return False
-    if form in IMMUTABLE or issubclass(form, Enum) or form in within:
-        return True
-    return _is_immutable_class(form, within | {form})
+    return cls in IMMUTABLE or issubclass(cls, Enum) or form in within or _is_immutable_record(form, cls, within)
 
 
-def _is_immutable_class(cls: type[object], within: frozenset[type[object]]) -> bool:
-    if is_declared(cls):
-        try:
-            return is_frozen(cls) and all(_is_immutable(resolved(cls, field), within) for field in declared_fields(cls))
-        except Exception:
-            # An annotation that cannot be evaluated here tells nothing; the codec says whether it can carry the type.
-            return False
-    return False
+def _is_immutable_record(form: object, cls: type[object], within: frozenset[object]) -> bool:
+    if is_named_tuple(cls):
+        names: tuple[str, ...] = vars(cls)["_fields"]
+    elif is_declared(cls) and is_frozen(cls):
+        names = tuple(field.name for field in declared_fields(cls))
+    else:
+        return False
+    try:
+        return all(_is_immutable(type_of(form, name), within | {form}) for name in names)
+    except Exception:
+        # A type that cannot be looked up tells nothing; whether the codec can carry it is told elsewhere.
+        return False

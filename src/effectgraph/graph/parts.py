@@ -23,6 +23,7 @@ class End:
 
 
 END: Final = End()
+"""The target of an edge, or of a branch's key, after which a run is done."""
 
 
 class Source(Generic[S]):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
-import types
 import typing
 from collections.abc import Callable
 from enum import Enum
-from typing import Annotated, Any, Final, Union
+from typing import Annotated, Any, Final
 
 import attrs
 
+from effectgraph.effects.codec.forms import class_of, is_union
 from effectgraph.graph.declared import is_class
 from effectgraph.graph.isolation import unwrapped
 
@@ -85,13 +85,12 @@ def _is_sequence(form: object) -> bool:
 
 def _is_addable(form: object) -> bool:
     form = unwrapped(form)
-    origin = typing.get_origin(form)
-    if origin in (Union, types.UnionType):
+    if is_union(form):
         return all(_is_addable(part) for part in typing.get_args(form))
     # The sum of two bools is no bool, and that of two enum members is no member.
     if is_class(form) and issubclass(form, (bool, Enum)):
         return False
-    return hasattr(origin or form, "__add__")
+    return hasattr(class_of(form), "__add__")
 
 
 def _is_dict(form: object) -> bool:

@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import Callable
 from contextlib import ExitStack
 from types import TracebackType
-from typing import Generic, Self, TypeVar, cast, overload
+from typing import Generic, Self, cast, overload
 
 import attrs
+from typing_extensions import TypeVar
 
 from effectgraph.effects.limits import DRAIN_S
 from effectgraph.graph.definition import Graph
@@ -34,7 +35,8 @@ from effectgraph.stores.records import (
 )
 
 S = TypeVar("S")
-D = TypeVar("D")
+S0 = TypeVar("S0")
+D = TypeVar("D", default=None)
 
 
 @attrs.frozen
@@ -55,8 +57,8 @@ class Runtime(Generic[S, D]):
 
     @overload
     def __init__(
-        self: Runtime[S, None],
-        graph: Graph[S, None],
+        self: Runtime[S0, None],
+        graph: Graph[S0, None],
         store: Store,
         *,
         clock: Clock | None = None,
@@ -68,14 +70,14 @@ class Runtime(Generic[S, D]):
     ) -> None: ...
     def __init__(
         self,
-        graph: Graph[S, D] | Graph[S, None],
+        graph: object,
         store: Store,
         *,
         deps: object = None,
         clock: Clock | None = None,
         runner: Runner | None = None,
     ) -> None:
-        self._graph = graph
+        self._graph = cast("Graph[S, D]", graph)
         self._store = store
         self._deps = cast("D", deps)
         self._clock = clock or SystemClock()
@@ -106,8 +108,8 @@ class Runtime(Generic[S, D]):
     async def run(self, thread: str, change: Update[S] | None = None) -> Run[S]:
         """Run a thread from the graph's start until it is done or has failed.
 
-        A new thread begins with the state's defaults and `change` as its input; a finished one takes `change` as an update and
-        begins again at the start. A task that fails is in the result, not raised. On disk on return.
+        A new thread begins with the state's defaults and `change` as its input; a finished one takes `change` as an
+        update and begins again at the start. A task that fails is in the result, not raised. On disk on return.
 
         Raises `ThreadNotReady` if the thread is running or failed (naming `recover`, `take` or `retry`), `ClaimHeld`,
         `InputMissing` and `UpdateRefused` for the input, `GraphChanged`, `StateChanged`, `ClaimLost`, `StoreError`.
@@ -128,10 +130,12 @@ class Runtime(Generic[S, D]):
         return await self._finish(claimed)
 
     async def recover(self) -> int:
-        """Take over every thread of this graph that was running when its owner died, and run it on. How many there were.
+        """Take over every thread of this graph that was running when its owner died, and run it on. How many there
+        were.
 
-        Effects replay from their evidence; what nobody can settle fails its task. Several processes may recover at once: each thread
-        has one claim. Raises `ExceptionGroup` at the end, of what kept single threads from going on.
+        Effects replay from their evidence; what nobody can settle fails its task. Several processes may recover at
+        once: each thread has one claim. Raises `ExceptionGroup` at the end, of what kept single threads from going
+        on.
         """
         self._open()
         errors: list[Exception] = []
@@ -165,8 +169,8 @@ class Runtime(Generic[S, D]):
     async def take(self, thread: str, reason: str) -> None:
         """Fence whoever runs the thread, alive, stopped or stuck; then `recover()` runs it on. On disk on return.
 
-        The old run changes nothing from here on, in the store or at a target that keeps tokens. `reason` is kept for people.
-        Raises `ThreadUnknown`.
+        The old run changes nothing from here on, in the store or at a target that keeps tokens. `reason` is kept for
+        people. Raises `ThreadUnknown`.
         """
         self._open()
         await self._store.take(thread, reason, at_us=micros(self._clock.now()))
@@ -178,14 +182,17 @@ class Runtime(Generic[S, D]):
         return restored(graph.state, view.pieces, thread=thread).state
 
     async def history(self, thread: str) -> tuple[HistoryEntry, ...]:
-        """The committed tasks of a thread, oldest first, each with how its effects were settled. Raises `ThreadUnknown`."""
+        """The committed tasks of a thread, oldest first, each with how its effects were settled. Raises
+        `ThreadUnknown`.
+        """
         self._open()
         return await self._store.history(thread)
 
     async def delete(self, thread: str) -> None:
         """Remove a thread and all that is stored of it. On disk on return.
 
-        Raises `ThreadUnknown`, `ClaimHeld` while somebody runs it, `UnresolvedStands` while an effect of it is unresolved.
+        Raises `ThreadUnknown`, `ClaimHeld` while somebody runs it, `UnresolvedStands` while an effect of it is
+        unresolved.
         """
         self._open()
         await self._store.delete(thread)
@@ -278,7 +285,7 @@ class Runtime(Generic[S, D]):
 
 def _not_ready(thread: ThreadView, asked: str) -> ThreadNotReady:
     way_out = {
-        ThreadStatus.RUNNING: "recover() goes on with it if its owner is gone, take(thread, reason) fences one that is stuck",
+        ThreadStatus.RUNNING: "recover() goes on if its owner is gone, take(thread, reason) fences one that is stuck",
         ThreadStatus.FAILED: "retry(thread) runs its failed task again",
         ThreadStatus.DONE: "run(thread, change) begins a new run",
     }

@@ -7,10 +7,11 @@ import types
 import typing
 from collections.abc import Callable, Iterator
 from enum import Enum, Flag
-from typing import Any, Final, Literal, TypeAlias, TypeVar, Union
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import attrs
 
+from effectgraph.effects.codec.forms import is_union, name_of
 from effectgraph.graph.context import BlockingContext, Context
 from effectgraph.graph.declared import is_class
 from effectgraph.graph.isolation import unwrapped
@@ -71,7 +72,7 @@ def key_of(value: object) -> Key:
 def _state_problems(fn: Callable[..., object], parameter: inspect.Parameter, state: type[object]) -> Iterator[str]:
     form = _evaluated(fn, parameter.annotation)
     if not _takes(form, state):
-        yield f"takes {_shown(form)} as its state, but the graph's is {state.__name__}; take {state.__name__}"
+        yield f"takes {name_of(form)} as its state, but the graph's is {state.__name__}; take {state.__name__}"
 
 
 def _context_problems(
@@ -87,9 +88,9 @@ def _context_problems(
         wanted = typing.get_args(form)
         given = type(None) if deps is None else deps
         if wanted and wanted[0] not in (given, Any) and not isinstance(wanted[0], TypeVar):
-            yield f"takes {_shown(form)}, but the graph's deps are {_shown(deps)}; take what the graph hands out"
+            yield f"takes {name_of(form)}, but the graph's deps are {name_of(deps)}; take what the graph hands out"
     elif not _takes(form, Context if is_async else BlockingContext):
-        yield f"takes {_shown(form)} as its context; take a {'Context' if is_async else 'BlockingContext'}"
+        yield f"takes {name_of(form)} as its context; take a {'Context' if is_async else 'BlockingContext'}"
 
 
 def _return_problems(form: object, state: type[object]) -> Iterator[str]:
@@ -101,7 +102,7 @@ def _return_problems(form: object, state: type[object]) -> Iterator[str]:
         else:
             wrong = is_class(origin) and origin is not type(None)
         if wrong:
-            yield f"returns {_shown(part)}; return an Update[{state.__name__}], or nothing"
+            yield f"returns {name_of(part)}; return an Update[{state.__name__}], or nothing"
 
 
 def _positional(fn: Callable[..., object], count: int) -> list[inspect.Parameter] | None:
@@ -144,7 +145,7 @@ def _takes(form: object, cls: type[object]) -> bool:
 
 
 def _members(form: object) -> tuple[object, ...]:
-    return typing.get_args(form) if typing.get_origin(form) in (Union, types.UnionType) else (form,)
+    return typing.get_args(form) if is_union(form) else (form,)
 
 
 def _listed(form: object) -> frozenset[Key] | None:
@@ -157,15 +158,8 @@ def _listed(form: object) -> frozenset[Key] | None:
         return frozenset([key_of(None)])
     if is_class(form) and issubclass(form, Enum) and not issubclass(form, Flag):
         return frozenset(key_of(member) for member in form)
-    if typing.get_origin(form) in (Union, types.UnionType):
+    if is_union(form):
         parts = [_listed(part) for part in typing.get_args(form)]
         known = [part for part in parts if part is not None]
         return frozenset[Key]().union(*known) if len(known) == len(parts) else None
     return None
-
-
-def _shown(form: object) -> str:
-    origin = typing.get_origin(form)
-    if is_class(origin):
-        return f"{origin.__name__}[{', '.join(_shown(part) for part in typing.get_args(form))}]"
-    return form.__name__ if is_class(form) else str(form)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar, cast
 import attrs
 
 from effectgraph.effects.codec import Codec, CodecError, codec_for
-from effectgraph.graph.declared import DeclaredField, declared_fields, is_declared, is_frozen, resolved
+from effectgraph.graph.declared import DeclaredField, declared_fields, is_declared, is_frozen, type_of
 from effectgraph.graph.errors import InputMissing, NotAState, StateInvalid, UpdateRefused
 from effectgraph.graph.isolation import copier, unwrapped
 from effectgraph.graph.reducers import Reducer, reducer_of
@@ -105,13 +105,9 @@ class StateType(Generic[S]):
         missing = tuple(name for name, field in self.fields.items() if field.given and name not in changes)
         if missing:
             raise InputMissing(by, missing)
-        brought: dict[str, object] = {}
-        for name, field in self.fields.items():
-            if field.given:
-                value = changes[name].value
-                brought[name] = field.own(value, field.encode(value, by=by))
+        brought = {name: changes[name].value for name, field in self.fields.items() if field.given}
         base = self._made(brought, by)
-        self.pieces(base, by=f"{by}, defaults")
+        self.pieces(base, by=f"{by}, with defaults")
         rest = {name: change for name, change in changes.items() if name not in brought}
         state = self._merge(self.isolated(base), rest, by).state
         return Merged(state, self.pieces(state, by=by))
@@ -221,9 +217,9 @@ def _read_field(cls: type[object], declared: DeclaredField, tell: Callable[[str]
     if declared.default is None:
         tell("no default; give it one, or mark it with `= given()`")
     try:
-        form = resolved(cls, declared)
+        form = type_of(cls, declared.name)
     except Exception as error:
-        tell(f"its type {declared.annotation} cannot be looked up ({error}); define or import it in the class's module")
+        tell(f"its type cannot be looked up ({error}); annotate it with a type that the class's module can see")
         return None
     reducer = reducer_of(form, tell)
     base = unwrapped(form)

@@ -72,8 +72,8 @@ class EarlierWriteFailed(StoreError, RuntimeError):
 
     def __str__(self) -> str:
         return (
-            f"thread {self.thread}, token {self.token}: an earlier write of this run failed ({self.earlier}), so nothing "
-            "behind it was written; recover the thread, and it goes on from its last commit"
+            f"thread {self.thread}, token {self.token}: an earlier write of this run failed ({self.earlier}), so "
+            "nothing behind it was written; recover the thread, and it goes on from its last commit"
         )
 
 
@@ -108,8 +108,8 @@ class ClaimHeld(StoreError, RuntimeError):
 
     def __str__(self) -> str:
         return (
-            f"thread {self.thread}: owner {self.owner} is alive and runs it (token {self.token}); wait for it, or, if it "
-            "is stuck, call take(thread, reason)"
+            f"thread {self.thread}: owner {self.owner} is alive and runs it (token {self.token}); wait for it, or, if "
+            "it is stuck, call take(thread, reason)"
         )
 
 
@@ -169,6 +169,6 @@ class UnresolvedStands(StoreError, RuntimeError):
 
     def __str__(self) -> str:
         return (
-            f"thread {self.thread}: unresolved, and nobody knows whether they happened: {', '.join(self.effects)}; look "
-            "at the target first, or drop them on purpose"
+            f"thread {self.thread}: unresolved, and nobody knows whether they happened: {', '.join(self.effects)}; "
+            "look at the target first, or drop them on purpose"
         )

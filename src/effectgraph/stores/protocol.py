@@ -50,7 +50,9 @@ class Store(Protocol):
 
     @property
     def at_work(self) -> MutableMapping[tuple[EffectKey, int], object]:
-        """The effects (key, token) that this owner is running now. Lives in memory, dies with the process; the guard's."""
+        """The effects (key, token) that this owner is running now. Lives in memory, dies with the process; the
+        guard's.
+        """
         ...
 
     def create(self, thread: NewThread, /) -> Receipt[Claimed]:
@@ -65,7 +67,9 @@ class Store(Protocol):
         ...
 
     def take(self, thread: str, reason: str, *, at_us: int) -> Receipt[int]:
-        """Fence whoever runs the thread, alive or not, by a new token, which is returned; nobody holds it then. Synced."""
+        """Fence whoever runs the thread, alive or not, by a new token, which is returned; nobody holds it then.
+        Synced.
+        """
         ...
 
     def release(self, claim: Claim, /) -> Receipt[None]:
@@ -81,7 +85,8 @@ class Store(Protocol):
         ...
 
     def commit(self, claim: Claim, commit: Commit, /, *, sync: Sync = Sync.LATER) -> Receipt[None]:
-        """End a task, and its step if the commit closes it: sum up its effects in history and remove its evidence, all in one.
+        """End a task, and its step if the commit closes it: sum up its effects in history and remove its evidence,
+        all in one.
 
         An effect of it that is still unresolved stays listed, marked `ended`. A task whose step stays open is kept as
         committed, with its update. Raises `ClaimLost`, `TaskClosed`.
@@ -106,8 +111,9 @@ class Store(Protocol):
         """Write an intent. Synced.
 
         `seen` is the version of the evidence that the caller saw, None for no evidence. If the store has another,
-        nothing changes and what it has is returned (`mine` False). Otherwise the intent is the caller's: owner and token are
-        his, and attempt and version grow by one, as version does with every later change. Raises `ClaimLost`, `TaskClosed`.
+        nothing changes and what it has is returned (`mine` False). Otherwise the intent is the caller's: owner and
+        token are his, and attempt and version grow by one, as version does with every later change. Raises
+        `ClaimLost`, `TaskClosed`.
         """
         ...
 
@@ -127,7 +133,9 @@ class Store(Protocol):
         ...
 
     def drop(self, claim: Claim, key: EffectKey, /) -> Receipt[None]:
-        """Remove the evidence of an effect outside a runtime. Synced. Raises `UnresolvedStands`; nothing there is no error."""
+        """Remove the evidence of an effect outside a runtime. Synced. Raises `UnresolvedStands`; nothing there is no
+        error.
+        """
         ...
 
     def evidence(self, key: EffectKey, incarnation: int, /) -> Receipt[Evidence | None]:
@@ -143,7 +151,9 @@ class Store(Protocol):
         ...
 
     def runnable(self, graph: str, /, *, limit: int = LISTED, after: str = "") -> Receipt[tuple[str, ...]]:
-        """Ids, in order and greater than `after`, of a graph's running threads that nobody runs: no claim, or its owner is gone."""
+        """Ids, in order and greater than `after`, of a graph's running threads that nobody runs: no claim, or its
+        owner is gone.
+        """
         ...
 
     def unresolved(self, *, limit: int = LISTED, after: EffectKey | None = None) -> Receipt[tuple[Evidence, ...]]:
@@ -155,7 +165,8 @@ class Store(Protocol):
         ...
 
     def delete(self, thread: str, /, *, drop_unresolved: bool = False) -> Receipt[None]:
-        """Remove a thread with everything of it. Synced. A new thread of that id has a new incarnation, and higher tokens.
+        """Remove a thread with everything of it. Synced. A new thread of that id has a new incarnation, and higher
+        tokens.
 
         Raises `ThreadUnknown`, `ClaimHeld` while it runs, `UnresolvedStands` unless told to drop those.
         """

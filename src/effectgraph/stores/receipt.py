@@ -26,5 +26,7 @@ class Receipt(Protocol[T_co]):
         ...
 
     def when_synced(self, then: Callable[[], None], /) -> None:
-        """Call `then` once the write is on disk, in the writer's thread, at once if it is already. Never called for a failed write."""
+        """Call `then` once the write is on disk, in the writer's thread, at once if it is already. Never called for a
+        failed write.
+        """
         ...

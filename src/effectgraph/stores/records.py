@@ -88,7 +88,9 @@ class Plan:
 
 @attrs.frozen(kw_only=True)
 class Intent:
-    """What is written before an effect starts. `request` is already redacted and capped; times are microseconds since 1970, UTC."""
+    """What is written before an effect starts. `request` is already redacted and capped; times are microseconds since
+    1970, UTC.
+    """
 
     kind: Kind
     tool: str
@@ -216,7 +218,8 @@ class Closing:
 class Commit:
     """The end of a task: the fields that it changes, by name, for history.
 
-    With `closing` its step ends in the same write, and its changes are in there. Without, `update` keeps them until `close`.
+    With `closing` its step ends in the same write, and its changes are in there. Without, `update` keeps them until
+    `close`.
     """
 
     task: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Concatenate, Final, ParamSpec, Protocol, TypeVar, cast, get_args, get_origin, overload
+from typing import Concatenate, Final, ParamSpec, TypeVar, cast, final, get_args, get_origin, overload
 
 import attrs
 
@@ -28,13 +28,20 @@ A = TypeVar("A")
 C = TypeVar("C")
 
 
-class Declare(Protocol):
+@final
+@attrs.frozen
+class Declare:
     """Makes a tool of a plain or async function."""
+
+    make: Callable[[Callable[..., object]], object]
 
     @overload
     def __call__(self, fn: Callable[P, Awaitable[A]], /) -> Tool[P, A]: ...
     @overload
     def __call__(self, fn: Callable[P, A], /) -> Tool[P, A]: ...
+    def __call__(self, fn: Callable[..., object], /) -> object:
+        """Make the tool. Raises `ToolInvalid`."""
+        return self.make(fn)
 
 
 @attrs.frozen
@@ -52,16 +59,17 @@ class _Shown:
 class Declarations:
     """`tool`: what makes tools of functions. Bare, `@tool` is `@tool.unchecked()`, the most cautious one.
 
-    Each declaration refuses what cannot work when it is made (`ToolInvalid`): a parameter or result without a type, or of a type
-    that cannot be stored faithfully. Common options: `version`, a number to raise when the same arguments come to mean
-    something else; `redact`, the parameters that no store or log may see; `max_outcome_bytes`, the tool's own cap.
+    Each declaration refuses what cannot work when it is made (`ToolInvalid`): a parameter or result without a type,
+    or of a type that cannot be stored faithfully. Common options: `version`, a number to raise when the same
+    arguments come to mean something else; `redact`, the parameters that no store or log may see; `max_outcome_bytes`,
+    the tool's own cap.
     """
 
     @overload
     def __call__(self, fn: Callable[P, Awaitable[A]], /) -> Tool[P, A]: ...
     @overload
     def __call__(self, fn: Callable[P, A], /) -> Tool[P, A]: ...
-    def __call__(self, fn: Callable[P, A] | Callable[P, Awaitable[A]], /) -> Tool[P, A]:
+    def __call__(self, fn: Callable[..., object], /) -> object:
         """An unchecked tool that may be harmful to repeat."""
         return self.unchecked()(fn)
 
@@ -69,16 +77,16 @@ class Declarations:
         """A tool without effect. It is not guarded: a replay simply calls it again."""
         hints = ToolHints(read_only=True, idempotent=True, destructive=False, open_world=open_world)
 
-        def declare(fn: Callable[P, A] | Callable[P, Awaitable[A]], /) -> Tool[P, A]:
+        def declare(fn: Callable[..., object], /) -> object:
             parameters, returns = read_signature(fn, fn.__name__)
             codec_of(returns, fn.__name__, "result")
 
-            async def perform(arguments: Arguments, guard: EffectGuard, key: EffectKey, runner: Runner, /) -> A:
+            async def perform(arguments: Arguments, guard: EffectGuard, key: EffectKey, runner: Runner, /) -> object:
                 return await run_callable(runner, _bound(fn, arguments))
 
             return _tool(fn, version, ReplaySupport.READ_ONLY, hints, parameters, perform)
 
-        return declare
+        return Declare(declare)
 
     def unchecked(
         self,
@@ -93,18 +101,19 @@ class Declarations:
     ) -> Declare:
         """A tool whose effect nobody can look up afterwards: mail, payment, shell command, model call.
 
-        `idempotent` says that repeating a call with the same idempotency key (`current_effect().idempotency_key`) changes
-        nothing more, so a replay may run it again; `costly` that each run is paid for, so that its outcome is synced at once.
+        `idempotent` says that repeating a call with the same idempotency key (`current_effect().idempotency_key`)
+        changes nothing more, so a replay may run it again; `costly` that each run is paid for, so that its outcome is
+        synced at once.
         """
         hints = ToolHints(idempotent=idempotent, destructive=destructive, open_world=open_world)
 
-        def declare(fn: Callable[P, A] | Callable[P, Awaitable[A]], /) -> Tool[P, A]:
+        def declare(fn: Callable[..., object], /) -> object:
             name = fn.__name__
             parameters, returns = read_signature(fn, name)
-            codec = cast("Codec[A]", codec_of(returns, name, "result"))
+            codec = codec_of(returns, name, "result")
             shown = _Shown(name, max_outcome_bytes, _known(redact, parameters))
 
-            async def perform(arguments: Arguments, guard: EffectGuard, key: EffectKey, runner: Runner, /) -> A:
+            async def perform(arguments: Arguments, guard: EffectGuard, key: EffectKey, runner: Runner, /) -> object:
                 return await guard.unchecked(
                     key,
                     codec,
@@ -117,7 +126,7 @@ class Declarations:
 
             return _tool(fn, version, ReplaySupport.UNCHECKED, hints, parameters, perform)
 
-        return declare
+        return Declare(declare)
 
     def applied_keys(
         self,
@@ -171,7 +180,8 @@ class Declarations:
     ) -> Callable[[Callable[P, Verifiable[A]]], Tool[P, A]]:
         """A tool whose target can tell whether it landed: the function is the plan, `probe` takes the same arguments.
 
-        Both are plain functions and run in a worker thread; the token for the target's fence is `current_effect().token`.
+        Both are plain functions and run in a worker thread; the token for the target's fence is
+        `current_effect().token`.
         """
         hints = ToolHints(idempotent=True)
 

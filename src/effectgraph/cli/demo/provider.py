@@ -89,7 +89,7 @@ class Book:
         self._connection.executescript(_SCHEMA)
 
     def enter(self, kind: Kind, asked: Asked, key: str | None) -> Entry | None:
-        """Do what was asked, or find what was done for the same key. None if that was another request: nothing is done."""
+        """Do what was asked, or find what was done for the same key. None if that was another request."""
         with self._turn:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -172,7 +172,7 @@ class Handler(BaseHTTPRequestHandler):
             else:
                 self._answer(HTTPStatus.CREATED, entry)
 
-    def log_message(self, format: str, *args: object) -> None:
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
         """Say nothing of single requests: the book has them."""
 
     def _kind(self) -> Kind | None:
@@ -227,7 +227,7 @@ def say(line: str) -> None:
 
 def main() -> None:
     """Serve until stdin ends, as it does when the process that started this one is gone."""
-    parser = argparse.ArgumentParser(description="A payment server for demos and tests; it serves until its stdin ends.")
+    parser = argparse.ArgumentParser(description="A payment server for demos and tests; serves until its stdin ends.")
     parser.add_argument("--db", type=Path, required=True, help="the SQLite file that it keeps its book in")
     path: Path = parser.parse_args().db
     book = Book(path)

@@ -12,7 +12,7 @@ from typing_extensions import TypeForm
 from effectgraph.effects.codec import wire
 from effectgraph.effects.codec.build import Build
 from effectgraph.effects.codec.errors import NotDecodable, NotEncodable, UnsupportedType
-from effectgraph.effects.codec.forms import bare
+from effectgraph.effects.codec.forms import bare, look_through
 from effectgraph.effects.codec.limits import CACHED_CODECS, MAX_BYTES
 from effectgraph.effects.codec.rules import RULES
 from effectgraph.effects.codec.shapes import Json, Misfit, Read, Write
@@ -112,8 +112,10 @@ def codec_for(form: TypeForm[A], /) -> Codec[A]:
 
 
 def _made(form: object) -> Codec[object]:
+    if isinstance(form, str):
+        raise UnsupportedType("", form, "it is a name, and nothing says where to look it up; give the type itself")
     try:
-        plain = "..." if isinstance(form, str) else bare(form)
+        plain = look_through(bare(form))
     except Exception as error:
         raise UnsupportedType("", str(form), f"it cannot be looked up ({error}); give the types themselves") from error
     build = Build(RULES)

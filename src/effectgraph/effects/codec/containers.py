@@ -72,7 +72,7 @@ def set_shape(form: object, shapes: Shapes) -> Shape:
     """A set or frozenset is an array, sorted by the bytes of its elements: the same under every hash seed."""
     (part,) = arguments_of(form)
     item = shapes.of(part, "[]")
-    refuse_unhashable(item, part, shapes)
+    refuse_unhashable(item, part, "[]", shapes)
     cls: type[set[object]] | type[frozenset[object]] = set
     if class_of(form) is frozenset:
         cls = frozenset
@@ -108,11 +108,11 @@ def set_shape(form: object, shapes: Shapes) -> Shape:
     return Shape(name, frozenset({cls}), ARRAY, {cls.__name__: item.outline}, write, read)
 
 
-def refuse_unhashable(item: Shape, form: object, shapes: Shapes) -> None:
+def refuse_unhashable(item: Shape, form: object, step: str, shapes: Shapes) -> None:
     """Refuse a type whose values can be no element of a set and no key."""
     for cls in item.values:
         if cls.__hash__ is None:
-            raise shapes.refuse(form, f"{cls.__name__} has no hash, so it can be no element of a set and no key")
+            raise shapes.refuse(form, f"{cls.__name__} has no hash, so it can be no element of a set and no key", step)
 
 
 def _row_shape(name: str, cls: type[list[object]] | type[tuple[object, ...]], item: Shape) -> Shape:

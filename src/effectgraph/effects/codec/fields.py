@@ -22,13 +22,13 @@ _WITHOUT_NAME: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.POSI
 class Field:
     """One field. `argument` is the parameter of the constructor that takes it; None if none does.
 
-    `fallback` is the type that the class says it has where it has no annotation.
+    `fallback` is the type that it was made with where it has no annotation.
     """
 
     name: str
     argument: str | None
     has_default: bool
-    fallback: object = None
+    fallback: object
 
 
 def is_record(form: object) -> bool:
@@ -60,24 +60,27 @@ def fields_of(form: object, shapes: Shapes) -> tuple[Field, ...]:
 
 def declared_form(hints: Hints, name: str, fallback: object, shapes: Shapes, *, extras: bool = False) -> object:
     """The declared type of a field. Raises `UnsupportedType` if it has none, or one that cannot be looked up."""
+    annotation = hints.annotation(name, fallback)
+    if annotation is attrs.NOTHING:
+        raise shapes.refuse("a field without a type", "give it one", step_to(name))
     try:
-        return hints.of(name, fallback, extras=extras)
+        return hints.resolved(name, annotation, extras=extras)
     except Exception as error:
-        why = f"it cannot be looked up ({error}); give the field a type that its class's module can see"
-        raise shapes.refuse("its type", why, step_to(name)) from error
+        why = f"it cannot be looked up ({error}); name a type that the module of the class can see"
+        raise shapes.refuse(str(annotation), why, step_to(name)) from error
 
 
 def _named_tuple_fields(cls: type[object]) -> Iterator[Field]:
     names: tuple[str, ...] = vars(cls)["_fields"]
     defaults: dict[str, object] = vars(cls)["_field_defaults"]
     for name in names:
-        yield Field(name, name, name in defaults)
+        yield Field(name, name, name in defaults, attrs.NOTHING)
 
 
 def _attrs_fields(cls: type[object]) -> Iterator[Field]:
     for field in attrs.fields(cast("type[attrs.AttrsInstance]", cls)):
         argument = field.alias if field.init else None
-        yield Field(field.name, argument, field.default is not attrs.NOTHING, field.type)
+        yield Field(field.name, argument, field.default is not attrs.NOTHING, field.type or attrs.NOTHING)
 
 
 def _dataclass_fields(cls: type[object]) -> Iterator[Field]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from collections.abc import Mapping
 from enum import Enum
-from typing import Literal, NewType, Union, get_args, get_origin, get_type_hints
+from typing import Final, Literal, NewType, Union, get_args, get_origin, get_type_hints
 
 from typing_extensions import TypeIs
 
@@ -21,9 +21,9 @@ def bare(form: object, scope: Mapping[str, object] | None = None, *, extras: boo
 
 
 def look_through(form: object) -> object:
-    """The type that a `NewType` is made of, and `NoneType` for None; any other form as it is."""
-    while isinstance(form, NewType):
-        form = bare(form.__supertype__)
+    """The type that a `NewType` is made of, or that `Final` marks, and `NoneType` for None; any other form as it is."""
+    while isinstance(form, NewType) or get_origin(form) is Final:
+        form = bare(form.__supertype__ if isinstance(form, NewType) else arguments_of(form)[0])
     return types.NoneType if form is None else form
 
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any, TypeVar, get_origin
 
+import attrs
 from typing_extensions import is_typeddict
 
 from effectgraph.effects.codec.forms import arguments_of, bare, class_of, is_class
@@ -24,16 +25,13 @@ class Hints:
         self._bound: dict[type[object], _Bound] = {}
         self._bind(cls, arguments_of(form))
 
-    def of(self, name: str, fallback: object = None, *, extras: bool = False) -> object:
-        """The type of a field. `fallback` is what the class says of it where it has no annotation.
+    def annotation(self, name: str, fallback: object = attrs.NOTHING) -> object:
+        """What the class says of a field's type, perhaps as text. `fallback` is for a field without an annotation."""
+        return inspect.get_annotations(self._owner(name)).get(name, fallback)
 
-        Raises `TypeError` if it has none, and whatever looking up its names raises.
-        """
+    def resolved(self, name: str, annotation: object, *, extras: bool = False) -> object:
+        """The type that a field's annotation means. Raises whatever looking up its names raises."""
         owner = self._owner(name)
-        annotations = inspect.get_annotations(owner)
-        if name not in annotations and fallback is None:
-            raise TypeError(f"field {name} has none")
-        annotation: object = annotations.get(name, fallback)
         return _filled(bare(annotation, _scope(owner), extras=extras), self._bound.get(owner, {}))
 
     def _owner(self, name: str) -> type[object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 from effectgraph.effects.codec.containers import refuse_unhashable
 from effectgraph.effects.codec.forms import arguments_of
@@ -21,17 +21,20 @@ from effectgraph.effects.codec.shapes import (
     is_not,
     shown,
     step_to,
+    step_to_key,
     unexpected,
 )
 
 WriteKey: TypeAlias = Callable[[Any], str]
 ReadKey: TypeAlias = Callable[[str], object]
 
+_KEY: Final = "[key]"
+
 
 def dict_shape(form: object, shapes: Shapes) -> Shape:
     """A dict is an object in the dict's own order. A key is an int, a bool, or of a type that is written as a text."""
     key_form, part = arguments_of(form)
-    key = shapes.of(key_form, "[key]")
+    key = shapes.of(key_form, _KEY)
     item = shapes.of(part, "[]")
     name = f"dict[{key.name}, {item.name}]"
     write_key, read_key = _key_hooks(key, key_form, shapes)
@@ -73,20 +76,15 @@ def dict_shape(form: object, shapes: Shapes) -> Shape:
     return Shape(name, frozenset({dict}), OBJECT, outline, write, read)
 
 
-def step_to_key(key: object) -> str:
-    """The step from a dict to a key that is wrong itself."""
-    return f"[key {shown(key) if type(key) is str else str(key)}]"
-
-
 def _key_hooks(key: Shape, form: object, shapes: Shapes) -> tuple[WriteKey, ReadKey]:
-    refuse_unhashable(key, form, shapes)
+    refuse_unhashable(key, form, _KEY, shapes)
     if key.raws == TEXT:
         return _text_key_hooks(key)
     if key.raws == INT:
         return _int_key_hooks(key.write, key.read)
     if key.raws == BOOL:
         return _bool_key_hooks(key.write, key.read)
-    raise shapes.refuse(form, "it is not written as a text, an integer or a bool, so it can be no key")
+    raise shapes.refuse(form, "it is not written as a text, an integer or a bool, so it can be no key", _KEY)
 
 
 def _text_key_hooks(key: Shape) -> tuple[WriteKey, ReadKey]:

@@ -7,7 +7,7 @@ from math import inf, isfinite, nan
 from types import NoneType
 from typing import Final
 
-from effectgraph.effects.codec.limits import MAX_INT_DIGITS
+from effectgraph.effects.codec.limits import MAX_INT_CHARS
 from effectgraph.effects.codec.shapes import (
     BOOL,
     INT,
@@ -22,7 +22,8 @@ from effectgraph.effects.codec.shapes import (
     unexpected,
 )
 
-_INT_BOUND: Final = 10**MAX_INT_DIGITS
+_LONGEST: Final = 10**MAX_INT_CHARS
+_LONGEST_NEGATIVE: Final = -(10 ** (MAX_INT_CHARS - 1))
 _FLOAT_KEY: Final = "float"
 _FLOATS: Final = {"nan": nan, "inf": inf, "-inf": -inf}
 
@@ -58,8 +59,8 @@ def write_int(value: int) -> Json:
     """An integer is a number without a fraction, all its digits kept."""
     if type(value) is not int:
         raise is_not("int", value)
-    if not -_INT_BOUND < value < _INT_BOUND:
-        raise Misfit("int", f"has more than {MAX_INT_DIGITS} digits")
+    if not _LONGEST_NEGATIVE < value < _LONGEST:
+        raise Misfit("int", f"is longer than {MAX_INT_CHARS} characters")
     return value
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable
+from operator import attrgetter, is_
 from typing import TypeAlias
 
 import attrs
@@ -45,10 +46,13 @@ def record_shape(form: object, shapes: Shapes) -> Shape:
 
     def make() -> Definition:
         hints = Hints(form)
-        parts: list[_Part] = []
-        for field in fields_of(form, shapes):
+        fields = fields_of(form, shapes)
+        inside: dict[str, Shape] = {}
+        # Classes are numbered as they are met, so that is by name: the order of fields is nothing to the schema.
+        for field in sorted(fields, key=lambda field: field.name):
             declared = declared_form(hints, field.name, field.fallback, shapes)
-            parts.append(_Part(field, shapes.of(declared, step_to(field.name))))
+            inside[field.name] = shapes.of(declared, step_to(field.name))
+        parts = [_Part(field, inside[field.name]) for field in fields]
         outline: Json = {"name": name, "fields": {part.field.name: part.shape.outline for part in parts}}
         maker = _named_tuple_maker(cls) if is_named_tuple(cls) else _maker(cls, parts)
         return Definition(outline, _writer(name, cls, parts), _reader(name, parts, maker))
@@ -116,19 +120,25 @@ def unknown(name: str, keys: Iterable[str], known: Container[str]) -> Misfit:
 
 def _maker(cls: type[object], parts: list[_Part]) -> Make:
     name = cls.__name__
+    names = [part.field.name for part in parts]
     arguments = [(part.field.name, part.field.argument) for part in parts if part.field.argument is not None]
-    renamed = [part for part in parts if part.field.name != part.field.argument]
+    as_named = all(part.field.name == part.field.argument for part in parts)
     construct: Callable[..., object] = cls
     set_field = object.__setattr__
+    get_fields: Callable[[object], Iterable[object]] | None = None
+    if len(arguments) == len(names) > 1:
+        get_fields = attrgetter(*names)
 
     def make(stored: dict[str, object]) -> object:
-        taken = {argument: stored[field] for field, argument in arguments if field in stored} if renamed else stored
+        taken = stored if as_named else {argument: stored[field] for field, argument in arguments if field in stored}
         try:
             value = construct(**taken)
         except Exception as error:
             raise Misfit(name, f"{name} refuses its fields: {type(error).__name__}: {error}") from error
         if type(value) is not cls:
             raise Misfit(name, f"the constructor of {name} made a {type(value).__name__}")
+        if len(stored) == len(names) and get_fields and all(map(is_, get_fields(value), stored.values())):
+            return value
         for field, each in stored.items():
             set_field(value, field, each)
         return value

@@ -134,3 +134,8 @@ def step_to(key: object) -> str:
     if isinstance(key, str):
         return f".{key}" if key.isidentifier() and len(key) <= MAX_SHOWN else f"[{shown(key)}]"
     return f"[{str(key)[:MAX_SHOWN]}]"
+
+
+def step_to_key(key: object) -> str:
+    """The step from a dict to a key that is wrong itself."""
+    return f"[key {shown(key) if isinstance(key, str) else str(key)[:MAX_SHOWN]}]"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NotRequired, Required, get_origin
 
+import attrs
 from typing_extensions import ReadOnly, is_typeddict
 
 from effectgraph.effects.codec.fields import declared_form
@@ -38,8 +39,8 @@ def typed_dict_shape(form: object, shapes: Shapes) -> Shape:
         names: dict[str, object] = getattr(cls, "__annotations__", {})
         required: set[str] = set()
         parts: dict[str, Shape] = {}
-        for key in names:
-            declared = declared_form(hints, key, None, shapes, extras=True)
+        for key in sorted(names):
+            declared = declared_form(hints, key, attrs.NOTHING, shapes, extras=True)
             must, inner = _unqualified(declared, key in getattr(cls, "__required_keys__", ()))
             parts[key] = shapes.of(bare(inner), step_to(key))
             if must:

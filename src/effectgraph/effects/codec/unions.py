@@ -82,6 +82,7 @@ def _by_class(members: Sequence[_Member], form: object, shapes: Shapes) -> Itera
     """The members that a value of each class may belong to."""
     for cls in frozenset[type[object]]().union(*(member.shape.values for member in members)):
         candidates = [member for member in members if cls in member.shape.values]
+        candidates.sort(key=lambda member: member.form is not NoneType)
         # Each candidate is tried, so two that lead back here would double the work at every level of a value.
         if sum(shapes.refers_back(member.form) for member in candidates) > 1:
             tags = ", ".join(member.tag for member in candidates)

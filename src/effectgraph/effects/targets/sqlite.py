@@ -6,14 +6,14 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Generator, Iterable
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Final, Self
 
 from effectgraph.effects.current import CurrentEffect
 from effectgraph.effects.errors import NotApplied, TargetFenced
 from effectgraph.effects.targets.errors import TargetBusy, TargetUnusable
-from effectgraph.effects.targets.sqlite_lending import Lending, sqlite_code
+from effectgraph.effects.targets.sqlite_lending import LentConnection, sqlite_code
 from effectgraph.effects.targets.sqlite_tables import Tables
 
 BUSY_WAIT_S: Final = 10.0
@@ -37,16 +37,20 @@ class SqliteTarget:
     """Applies effects in the user's database, each in one transaction that also keeps its key and outcome.
 
     Two tables of ours are made there on first use, `effectgraph_applied` and `effectgraph_tokens`. The journal mode
-    stays as the user has it; our connections run with `synchronous=EXTRA`, so a commit survives a power cut.
+    stays as the user has it; our connections run with `synchronous=EXTRA`, so a commit survives a power cut. Foreign
+    keys are enforced in effects only with `foreign_keys=True`, since SQLite leaves that to each connection.
 
     All calls block: in one process they take turns, between processes they wait for SQLite's write lock, each for at
     most `wait_s` seconds. Making one opens the database and raises `TargetUnusable` if it cannot be used. One object
     may be used by many threads, and not after a fork. Close it, or use it in a `with` block.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, wait_s: float = BUSY_WAIT_S) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], *, foreign_keys: bool = False, wait_s: float = BUSY_WAIT_S
+    ) -> None:
         given = os.fspath(path)
         self._path = given if os.path.isabs(given) else os.path.join(os.getcwd(), given)
+        self._foreign_keys = foreign_keys
         self._wait_s = wait_s
         self._process = os.getpid()
         self._turn = threading.Lock()
@@ -55,8 +59,8 @@ class SqliteTarget:
             raise self._unusable(f"{given!r} is not the path of a file", "name a file, which outlives the process")
         if not os.path.isdir(os.path.dirname(self._path)):
             raise self._unusable("the folder it is in does not exist", "make the folder first")
-        # When the last connection to a database in WAL mode closes, the whole log is copied. This one stays open.
-        self._own: sqlite3.Connection | None = self._open()
+        self._closed = False
+        self._connection: LentConnection | None = self._open()
 
     @property
     def path(self) -> str:
@@ -66,17 +70,18 @@ class SqliteTarget:
     def apply(self, effect: CurrentEffect, run: Callable[[sqlite3.Connection], bytes], /) -> bytes:
         """Apply an effect at most once, and return its outcome as encoded by `run`. Durable on return.
 
-        `run` gets a connection of its own in an open transaction; it is not called if the key is known. Savepoints are
-        free to use. To begin, commit or roll back is denied to it and raises `TransactionTaken`; what else it raises
-        comes out as it is. The transaction is rolled back then.
+        `run` gets a connection in an open transaction, and must not use it after it has returned; it is not called if
+        the key is known. Savepoints are free to use. To begin, commit or roll back is denied to it and raises
+        `TransactionTaken`; what else it raises comes out as it is. The transaction is rolled back then. Factories,
+        pragmas, attached files and temporary tables end with it; functions that it registers may stay.
 
         Raises `TargetFenced` for an older token than the newest seen of the scope, and `NotApplied` if the database was
         busy, full or unusable, or if the key was applied for a request with another fingerprint. A `sqlite3.Error` of
         the commit itself means that nobody can tell whether it happened; the next call finds out.
         """
         try:
-            with self._writing() as lending:
-                return self._apply(lending, effect, run)
+            with self._writing() as connection:
+                return self._apply(connection, effect, run)
         except (TargetBusy, TargetUnusable) as error:
             raise NotApplied(str(error)) from error
 
@@ -91,12 +96,12 @@ class SqliteTarget:
     def forget_many(self, effects: Iterable[CurrentEffect], /) -> None:
         """Remove many keys in one transaction, each as `forget` does: all of them, or none if it raises."""
         wanted = tuple(effects)
-        with self._my_turn() as own, self._explained():
-            due = [effect for effect in wanted if self._owes(Tables(own), effect)]
+        with self._my_turn() as connection, self._explained():
+            due = [effect for effect in wanted if self._owes(Tables(connection), effect)]
         if not due:
             return
-        with self._writing() as lending, self._explained():
-            tables = Tables(lending.connection)
+        with self._writing() as connection, self._explained():
+            tables = Tables(connection)
             for effect in due:
                 self._admit(tables, effect)
                 if not tables.forget(effect) and effect.token == 0:
@@ -108,9 +113,8 @@ class SqliteTarget:
         if self._process != os.getpid():
             return
         with self._turn:
-            own, self._own = self._own, None
-            if own is not None:
-                own.close()
+            self._closed = True
+            self._let_go()
 
     def __enter__(self) -> Self:
         return self
@@ -120,8 +124,10 @@ class SqliteTarget:
     ) -> None:
         self.close()
 
-    def _apply(self, lending: Lending, effect: CurrentEffect, run: Callable[[sqlite3.Connection], bytes]) -> bytes:
-        tables = Tables(lending.connection)
+    def _apply(
+        self, connection: LentConnection, effect: CurrentEffect, run: Callable[[sqlite3.Connection], bytes]
+    ) -> bytes:
+        tables = Tables(connection)
         with self._explained():
             self._admit(tables, effect)
             applied = tables.find(effect)
@@ -134,7 +140,7 @@ class SqliteTarget:
                 # The commit that is seen here may not be synced yet; any write of this transaction takes it along.
                 tables.count_answer(effect)
                 return applied.outcome
-        outcome = lending.to(run)
+        outcome = connection.lend(run, self._path)
         with self._explained():
             tables.record(effect, outcome)
         return outcome
@@ -162,35 +168,44 @@ class SqliteTarget:
         return self._tables_made
 
     @contextmanager
-    def _my_turn(self) -> Generator[sqlite3.Connection, None, None]:
+    def _my_turn(self) -> Generator[LentConnection, None, None]:
         if self._process != os.getpid():
             raise self._unusable(f"it was opened by process {self._process}, before a fork", "open it again here")
         if not self._turn.acquire(timeout=self._wait_s):
             raise TargetBusy(self._path, self._wait_s)
         try:
-            if self._own is None:
+            if self._closed:
                 raise self._unusable("it was closed", "open it again")
-            yield self._own
+            if self._connection is None:
+                self._connection = self._open()
+            yield self._connection
         finally:
             self._turn.release()
 
     @contextmanager
-    def _writing(self) -> Generator[Lending, None, None]:
-        with self._my_turn() as own, closing(self._open()) as connection:
+    def _writing(self) -> Generator[LentConnection, None, None]:
+        with self._my_turn() as connection:
             with self._explained():
-                made = self._have_tables(Tables(own))
+                made = self._have_tables(Tables(connection))
                 connection.execute("BEGIN IMMEDIATE")
-            lending = Lending(connection, self._path)
             try:
                 if not made:
                     with self._explained():
                         Tables(connection).make()
-                yield lending
+                yield connection
                 self._commit(connection)
             except BaseException:
-                lending.roll_back()
+                connection.give_up()
                 self._tables_made = False
                 raise
+            finally:
+                if not connection.as_new:
+                    self._let_go()
+
+    def _let_go(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
 
     def _commit(self, connection: sqlite3.Connection) -> None:
         try:
@@ -200,12 +215,11 @@ class SqliteTarget:
                 raise self._explanation(error) from error
             raise
 
-    def _open(self) -> sqlite3.Connection:
+    def _open(self) -> LentConnection:
         with self._explained():
-            connection = sqlite3.connect(
-                self._path, timeout=self._wait_s, isolation_level=None, check_same_thread=False
-            )
+            connection = LentConnection(self._path, self._wait_s)
             try:
+                connection.execute(f"PRAGMA foreign_keys = {int(self._foreign_keys)}")
                 connection.execute(f"PRAGMA synchronous = {_SYNCHRONOUS_EXTRA}")
                 # Reading it back also reads the file, and so finds out whether it is a database.
                 self._check_synced(connection.execute("PRAGMA synchronous").fetchone())

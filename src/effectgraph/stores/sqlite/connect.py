@@ -19,10 +19,11 @@ SQLITE_NEEDED: Final = (3, 37, 0)
 CACHED_STATEMENTS: Final = 256
 """Prepared statements kept on a connection: more than the store has, so that each is prepared once."""
 
-CHECKPOINT_PAGES: Final = 4000
-"""Pages (16 MB) in the log before the commit that reaches them copies them into the file, which takes two syncs more.
+CHECKPOINT_PAGES: Final = 1000
+"""Pages (4 MB) in the log before the commit that reaches them copies them into the file, which takes two syncs more.
 
-Four times SQLite's default: pages that are written again and again are copied once, and fewer commits have to wait.
+Small, because after that the log is written over from its start: a sync of a log that still grows costs twice as much.
+Not smaller, so that the two syncs are shared by some hundred commits.
 """
 
 WAL_POLL_S: Final = 0.005

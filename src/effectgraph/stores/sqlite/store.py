@@ -96,6 +96,11 @@ class SqliteStore:
             raise
 
     @property
+    def path(self) -> str:
+        """Where the store is: its file without links, or ":memory:"."""
+        return self._desk.store
+
+    @property
     def namespace(self) -> str:
         """The name of this store in all keys that leave it."""
         return self._namespace
@@ -149,11 +154,11 @@ class SqliteStore:
         return self._write(run, Sync.NOW, claim=claim, ends_lane=True, undo=over)
 
     def start(self, claim: Claim, run: NewRun, /) -> Receipt[None]:
-        """Begin another run of a thread that is done. Raises `ClaimLost`; `ValueError` if it is not, or for an old step."""
+        """Begin another run of a thread that is done. Raises `ClaimLost`; `ValueError` if not, or for an old step."""
         return self._write(lambda connection: threads.start(connection, claim, run), Sync.LATER, claim=claim)
 
     def attempt(self, claim: Claim, task: str, /) -> Receipt[Task]:
-        """Count one more attempt of a task that has not committed, and open it. Synced. Raises `ClaimLost`, `TaskClosed`."""
+        """Count one more attempt of a task, and open it if it failed. Synced. Raises `ClaimLost`, `TaskClosed`."""
         return self._write(lambda connection: tasks.attempt(connection, claim, task), Sync.NOW, claim=claim)
 
     def commit(self, claim: Claim, commit: Commit, /, *, sync: Sync = Sync.LATER) -> Receipt[None]:
@@ -192,7 +197,7 @@ class SqliteStore:
         )
 
     def drop(self, claim: Claim, key: EffectKey, /) -> Receipt[None]:
-        """Remove settled evidence outside a runtime. Synced. Raises `UnresolvedStands`; `ValueError` for a real claim."""
+        """Remove settled evidence outside a runtime. Synced. Raises `UnresolvedStands`; `ValueError` under a claim."""
         if claim.token != OUTSIDE:
             raise ValueError(f"effect {key}: a thread's evidence goes with the commit of its task; it is not dropped")
         return self._write(lambda connection: effects.drop(connection, claim, key), Sync.NOW)

@@ -43,7 +43,8 @@ def create(connection: sqlite3.Connection, thread: NewThread, owner: OwnerId) ->
     graph, run = thread.graph, thread.run
     status = _status(run.tasks)
     values = (
-        thread.id, claim.incarnation, graph.name, graph.version, graph.fingerprint, status.value, run.step, claim.token, owner,
+        thread.id, claim.incarnation, graph.name, graph.version, graph.fingerprint,
+        status.value, run.step, claim.token, owner,
     )  # fmt: skip
     made: tuple[int] = connection.execute(CREATE, values).fetchone()
     state.write(connection, made[0], run.step, run.pieces)
@@ -52,7 +53,7 @@ def create(connection: sqlite3.Connection, thread: NewThread, owner: OwnerId) ->
 
 
 def start(connection: sqlite3.Connection, claim: Claim, run: NewRun) -> None:
-    """Begin another run. Raises `ClaimLost`; `ValueError` if the thread is not done, or the step not a later one."""
+    """Begin another run. Raises `ClaimLost`; `ValueError` if the thread is not done or the step not later."""
     ref = _next_step(connection, claim, run.step)
     stands: tuple[str] = connection.execute(STATUS, (ref,)).fetchone()
     if stands[0] != ThreadStatus.DONE.value:

@@ -34,16 +34,15 @@ Group = Sequence[Write[object]]
 class Counts:
     """What this open store has written so far. `writes` counts those that stand, readings of a memory store too."""
 
-    transactions: int = 0
-    synced_transactions: int = 0
-    writes: int = 0
+    transactions: int
+    synced_transactions: int
+    writes: int
 
 
 class Writer:
     """Makes writes in the order of `submit`; what waits becomes one transaction, synced if any write of it asks."""
 
     def __init__(self, desk: Desk) -> None:
-        self.counts = Counts()
         self._desk = desk
         self._queue: SimpleQueue[Write[object] | None] = SimpleQueue()
         self._lanes = Lanes()
@@ -51,7 +50,17 @@ class Writer:
         self._unsynced_since: float | None = None
         self._broken: StoreError | None = None
         self._ended: StoreError | None = None
+        self._transactions = 0
+        self._synced_transactions = 0
+        self._writes = 0
         self._thread: threading.Thread | None = None
+
+    @property
+    def counts(self) -> Counts:
+        """What has been written so far."""
+        return Counts(
+            transactions=self._transactions, synced_transactions=self._synced_transactions, writes=self._writes
+        )
 
     def start(self, connection: sqlite3.Connection, at_end: Callable[[], None]) -> None:
         """Begin to write. `connection` is the writer's from now on; `at_end` is called last, in the writer's thread.
@@ -117,7 +126,7 @@ class Writer:
             item = self._queue.get(timeout=self._patience_s())
             while item is not None:
                 group.append(item)
-                if len(group) == GROUP_WRITES:
+                if len(group) == GROUP_WRITES or self._queue.empty():
                     break
                 item = self._queue.get_nowait()
             goes_on = item is not None
@@ -180,17 +189,11 @@ class Writer:
             self._unsynced_since = None
         elif made.changed and not unsynced:
             self._unsynced_since = started
-        self._count(level, len(group) - len(made.failures))
+        self._transactions += 1
+        self._synced_transactions += level is Sync.NOW
+        self._writes += len(group) - len(made.failures)
         self._hand_out(group, on_disk=self._unsynced_since is None)
         return None
-
-    def _count(self, level: Sync, stand: int) -> None:
-        so_far = self.counts
-        self.counts = Counts(
-            transactions=so_far.transactions + 1,
-            synced_transactions=so_far.synced_transactions + (level is Sync.NOW),
-            writes=so_far.writes + stand,
-        )
 
     def _give_up(self, group: Group, error: StoreError) -> None:
         for write in group:

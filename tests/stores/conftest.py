@@ -1,0 +1,27 @@
+"""The stores that a contract test runs on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from effectgraph.stores import SqliteStore, Store
+from store_processes import can_trace
+
+collect_ignore = [] if can_trace() else ["test_with_strace.py"]
+
+
+@pytest.fixture(params=["file", "memory"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    """An empty store of each kind, closed afterwards."""
+    path = tmp_path / "store.db" if request.param == "file" else ":memory:"
+    with SqliteStore(path) as opened:
+        yield opened
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where a test that opens a store more than once has its file."""
+    return tmp_path / "store.db"
