@@ -21,9 +21,9 @@ DEADLINE_S = 110
 
 
 def demo(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run the demo and wait for it; what its Python warns of is on stderr."""
+    """Run the demo and wait for it; a warning in it is an error, and so is a file or process left open."""
     return subprocess.run(
-        [sys.executable, "-X", "dev", "-m", "effectgraph", "demo", *arguments],
+        [sys.executable, "-m", "effectgraph", "demo", *arguments],
         env={**os.environ, "COLUMNS": str(COLUMNS), "PYTHONWARNINGS": "error", **environment},
         check=False,
         capture_output=True,

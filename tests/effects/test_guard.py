@@ -1,13 +1,12 @@
-"""The guard on a store alone: what each entry point does by the evidence it finds."""
+"""The guard on a store alone: what a call does by the evidence it finds."""
 
 from __future__ import annotations
 
 import asyncio
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import cast
 
 import pytest
 
@@ -15,96 +14,41 @@ from effectgraph import (
     EffectGuard,
     EffectKey,
     EffectNotRecorded,
-    EffectReplayRefused,
     EffectUnknown,
     NotApplied,
     OutcomeUnreadable,
     Refusal,
     TargetFenced,
-    TargetMoved,
     Verifiable,
     codec_for,
     current_effect,
-    open_store,
 )
 from effectgraph.effects import OutsideEffect
 from effectgraph.effects.limits import OUTCOME_BYTES
-from effectgraph.effects.targets import TargetUnusable
 from effectgraph.stores import SqliteStore, UnresolvedStands
+from guarded import KEY, TEXT, Document, Recipient, charge, refusal_of, with_guard, write
 
-KEY = EffectKey("orders", "o-1", "charge")
-TEXT = codec_for(str)
-A = TypeVar("A")
+CHILD = """
+import asyncio, sys
+from effectgraph import EffectGuard, EffectKey, EffectReplayRefused, codec_for, open_store
 
+async def main():
+    async with open_store(sys.argv[1]) as store:
+        async def effect():
+            with open(sys.argv[2], "a") as log:
+                log.write("ran\\n")
+            await asyncio.sleep(float(sys.argv[3]))
+            return "value"
+        print("ready", flush=True)
+        sys.stdin.readline()
+        try:
+            key = EffectKey("orders", "o-1", "charge")
+            print(await EffectGuard(store).unchecked(key, codec_for(str), fingerprint="f", effect=effect))
+        except EffectReplayRefused as refused:
+            print(refused.code.value)
 
-def with_guard(path: Path, scenario: Callable[[EffectGuard, SqliteStore], Awaitable[A]]) -> A:
-    """Run a scenario with a guard over a store that is opened anew."""
-
-    async def run() -> A:
-        async with open_store(path / "s.db") as store:
-            return await scenario(EffectGuard(store), store)
-
-    return asyncio.run(run())
-
-
-class Recipient:
-    """Counts what it is asked to do, and fails as often as it is told."""
-
-    def __init__(self, *failures: Exception) -> None:
-        self.count = 0
-        self.keys: list[str] = []
-        self._failures = list(failures)
-
-    async def charge(self) -> str:
-        self.count += 1
-        self.keys.append(current_effect().idempotency_key)
-        if self._failures:
-            raise self._failures.pop(0)
-        return f"ch_{self.count}"
-
-
-class Document:
-    """A target in memory that compares and sets, and answers with its content as digest."""
-
-    def __init__(self, content: str = "a") -> None:
-        self.content = content
-        self.writes = 0
-        self.trouble: list[Exception] = []
-
-    def probe(self, token: int) -> str:
-        return self.content
-
-    def plan(self, token: int) -> Verifiable[str]:
-        before = self.content
-        return Verifiable(before=before, after=before + "x", presumed=f"to {before}x", effect=self.setting(before))
-
-    def setting(self, before: str) -> Callable[[int], None]:
-        def effect(token: int) -> None:
-            if self.content != before:
-                raise TargetMoved("document", before, self.content)
-            self.content = before + "x"
-            self.writes += 1
-            if self.trouble:
-                raise self.trouble.pop(0)
-
-        return effect
-
-
-async def charge(guard: EffectGuard, recipient: Recipient, *, fingerprint: str = "f", idempotent: bool = False) -> str:
-    """Let the recipient charge, once."""
-    return await guard.unchecked(KEY, TEXT, fingerprint=fingerprint, effect=recipient.charge, idempotent=idempotent)
-
-
-async def write(guard: EffectGuard, document: Document) -> str:
-    """Append to the document, once."""
-    return await guard.verifiable(KEY, TEXT, fingerprint="f", plan=document.plan, probe=document.probe)
-
-
-async def refusal_of(call: Awaitable[A]) -> Refusal:
-    """The code with which a call is refused."""
-    with pytest.raises(EffectReplayRefused) as caught:
-        await call
-    return caught.value.code
+asyncio.run(main())
+"""
 
 
 def test_EL1_a_new_guard_replays_the_outcome(tmp_path: Path) -> None:
@@ -265,160 +209,6 @@ def test_SK_E4_a_cancel_before_the_intent_leaves_nothing(tmp_path: Path) -> None
     assert with_guard(tmp_path, scenario) == (None, 0, "to ax")
 
 
-def test_a_plan_that_refuses_leaves_no_evidence(tmp_path: Path) -> None:
-    """Its own error reaches the caller."""
-
-    async def scenario(guard: EffectGuard, store: SqliteStore) -> object:
-        def plan(token: int) -> Verifiable[str]:
-            raise LookupError("old text not found")
-
-        with pytest.raises(LookupError, match="old text not found"):
-            await guard.verifiable(KEY, TEXT, fingerprint="f", plan=plan, probe=lambda token: "a")
-        return await store.evidence(KEY, 0)
-
-    assert with_guard(tmp_path, scenario) is None
-
-
-def test_a_landed_change_is_found_by_its_digest(tmp_path: Path) -> None:
-    """The effect raised after it had written: the target is asked, and the presumed value is the outcome."""
-    document = Document()
-    document.trouble.append(OSError("after the write"))
-
-    async def scenario(guard: EffectGuard, _: SqliteStore) -> str:
-        with pytest.raises(EffectUnknown):
-            await write(guard, document)
-        return await write(guard, document)
-
-    assert with_guard(tmp_path, scenario) == "to ax"
-    assert (document.content, document.writes) == ("ax", 1)
-
-
-def test_a_change_that_did_not_land_is_planned_again(tmp_path: Path) -> None:
-    """The digest is the one before: plan, replace the intent, run."""
-    document = Document()
-
-    async def scenario(guard: EffectGuard, store: SqliteStore) -> tuple[str, int]:
-        def broken(token: int) -> None:
-            raise OSError("before the write")
-
-        def plan(token: int) -> Verifiable[str]:
-            return Verifiable(before="a", after="ax", presumed="never", effect=broken)
-
-        with pytest.raises(EffectUnknown):
-            await guard.verifiable(KEY, TEXT, fingerprint="f", plan=plan, probe=document.probe)
-        value = await write(guard, document)
-        evidence = await store.evidence(KEY, 0)
-        assert evidence is not None
-        return value, evidence.attempt
-
-    assert with_guard(tmp_path, scenario) == ("to ax", 2)
-    assert document.writes == 1
-
-
-def test_a_third_content_is_a_conflict_that_names_all(tmp_path: Path) -> None:
-    """Somebody else changed the target: neither the one before nor the one after. The intent stays."""
-    document = Document()
-    document.trouble.append(OSError("after the write"))
-
-    async def scenario(guard: EffectGuard, _: SqliteStore) -> str:
-        with pytest.raises(EffectUnknown):
-            await write(guard, document)
-        document.content = "stranger"
-        with pytest.raises(EffectReplayRefused, match="stranger") as caught:
-            await write(guard, document)
-        assert caught.value.code is Refusal.CONFLICT
-        return str(caught.value)
-
-    text = with_guard(tmp_path, scenario)
-    assert "it was a before" in text
-    assert "ax after" in text
-    assert document.content == "stranger"
-
-
-def test_the_earlier_plans_still_count(tmp_path: Path) -> None:
-    """A replaced intent keeps what its predecessors would have left, each with its own value."""
-    document = Document()
-
-    async def scenario(guard: EffectGuard, _: SqliteStore) -> str:
-        def planned(after: str, presumed: str) -> Callable[[int], Verifiable[str]]:
-            def broken(token: int) -> None:
-                raise OSError("before the write")
-
-            return lambda token: Verifiable(before="a", after=after, presumed=presumed, effect=broken)
-
-        for after in ("first", "second"):
-            plan = planned(after, f"value of {after}")
-            with pytest.raises(EffectUnknown):
-                await guard.verifiable(KEY, TEXT, fingerprint="f", plan=plan, probe=document.probe)
-        document.content = "first"
-        return await write(guard, document)
-
-    assert with_guard(tmp_path, scenario) == "value of first"
-    assert document.writes == 0
-
-
-def test_a_target_that_moves_between_probe_and_plan_is_probed_again(tmp_path: Path) -> None:
-    """Else an append would land twice: the plan's `before` must be what the probe saw."""
-    document = Document()
-    document.trouble.append(OSError("after the write"))
-    answers = ["a"]
-
-    async def scenario(guard: EffectGuard, _: SqliteStore) -> str:
-        with pytest.raises(EffectUnknown):
-            await write(guard, document)
-
-        def probe(token: int) -> str:
-            return answers.pop() if answers else document.content
-
-        return await guard.verifiable(KEY, TEXT, fingerprint="f", plan=document.plan, probe=probe)
-
-    assert with_guard(tmp_path, scenario) == "to ax"
-    assert (document.content, document.writes) == ("ax", 1)
-
-
-def test_a_compare_and_set_that_refuses_withdraws_the_first_intent(tmp_path: Path) -> None:
-    """The run that wrote it knows that nothing happened."""
-    document = Document()
-
-    async def scenario(guard: EffectGuard, store: SqliteStore) -> tuple[Refusal, object]:
-        def plan(token: int) -> Verifiable[str]:
-            planned = document.plan(token)
-            document.content = "moved"
-            return planned
-
-        code = await refusal_of(guard.verifiable(KEY, TEXT, fingerprint="f", plan=plan, probe=document.probe))
-        return code, await store.evidence(KEY, 0)
-
-    assert with_guard(tmp_path, scenario) == (Refusal.CONFLICT, None)
-
-
-def test_a_compare_and_set_that_refuses_on_a_replay_is_probed_once_more(tmp_path: Path) -> None:
-    """A zombie of the first attempt landed meanwhile: its `after` is the outcome."""
-    document = Document()
-
-    async def scenario(guard: EffectGuard, _: SqliteStore) -> str:
-        def plan(token: int) -> Verifiable[str]:
-            planned = document.plan(token)
-
-            def late(token: int) -> None:
-                raise OSError("delayed")
-
-            return Verifiable(before="a", after="ax", presumed=planned.presumed, effect=late)
-
-        with pytest.raises(EffectUnknown):
-            await guard.verifiable(KEY, TEXT, fingerprint="f", plan=plan, probe=document.probe)
-
-        def plan_while_the_first_lands(token: int) -> Verifiable[str]:
-            planned = document.plan(token)
-            document.content = "ax"
-            return planned
-
-        return await guard.verifiable(KEY, TEXT, fingerprint="f", plan=plan_while_the_first_lands, probe=document.probe)
-
-    assert with_guard(tmp_path, scenario) == "to ax"
-    assert document.writes == 0
-
-
 def test_a_fenced_target_refuses_the_call(tmp_path: Path) -> None:
     """The intent stays for the successor."""
 
@@ -449,21 +239,6 @@ def test_an_outcome_over_the_cap_is_returned_and_then_refused(tmp_path: Path) ->
     assert len(with_guard(tmp_path, lambda guard, _: call(guard))) == OUTCOME_BYTES + 1
     assert with_guard(tmp_path, lambda guard, _: refusal_of(call(guard))) is Refusal.OUTCOME_OMITTED
     assert ran == [1]
-
-
-def test_an_intent_over_the_cap_is_refused_before_anything_runs(tmp_path: Path) -> None:
-    """A verifiable effect's presumed value is part of its intent."""
-    document = Document("a")
-
-    async def scenario(guard: EffectGuard, store: SqliteStore) -> tuple[Refusal, object]:
-        def plan(token: int) -> Verifiable[str]:
-            return Verifiable(before="a", after="ax", presumed="x" * (OUTCOME_BYTES + 1), effect=document.setting("a"))
-
-        code = await refusal_of(guard.verifiable(KEY, TEXT, fingerprint="f", plan=plan, probe=document.probe))
-        return code, await store.evidence(KEY, 0)
-
-    assert with_guard(tmp_path, scenario) == (Refusal.INTENT_TOO_LARGE, None)
-    assert document.writes == 0
 
 
 def test_E10_an_outcome_that_cannot_be_encoded_leaves_the_intent(tmp_path: Path) -> None:
@@ -590,29 +365,6 @@ def test_a_plain_effect_knows_which_it_is(tmp_path: Path) -> None:
     assert with_guard(tmp_path, scenario) == "orders / o-1 / charge"
 
 
-CHILD = """
-import asyncio, sys
-from effectgraph import EffectGuard, EffectKey, EffectReplayRefused, codec_for, open_store
-
-async def main():
-    async with open_store(sys.argv[1]) as store:
-        async def effect():
-            with open(sys.argv[2], "a") as log:
-                log.write("ran\\n")
-            await asyncio.sleep(float(sys.argv[3]))
-            return "value"
-        print("ready", flush=True)
-        sys.stdin.readline()
-        try:
-            key = EffectKey("orders", "o-1", "charge")
-            print(await EffectGuard(store).unchecked(key, codec_for(str), fingerprint="f", effect=effect))
-        except EffectReplayRefused as refused:
-            print(refused.code.value)
-
-asyncio.run(main())
-"""
-
-
 def test_E13_EL19_processes_that_race_run_the_effect_once(tmp_path: Path) -> None:
     """Released together: one runs it, the others get the outcome or "in progress" at once; no raw database error."""
     log = tmp_path / "log"
@@ -630,17 +382,3 @@ def test_E13_EL19_processes_that_race_run_the_effect_once(tmp_path: Path) -> Non
     assert [errors for _, errors in answers] == [""] * 4
     assert {answer.strip() for answer, _ in answers} <= {"value", "in_progress"}
     assert any(answer.strip() == "value" for answer, _ in answers)
-
-
-def test_an_unusable_target_reaches_the_caller(tmp_path: Path) -> None:
-    """A plan that cannot read its target says so in its own words; nothing is left."""
-
-    async def scenario(guard: EffectGuard, store: SqliteStore) -> object:
-        def plan(token: int) -> Verifiable[str]:
-            raise TargetUnusable("file", "is a folder", "name a file")
-
-        with pytest.raises(TargetUnusable):
-            await guard.verifiable(KEY, TEXT, fingerprint="f", plan=plan, probe=lambda token: "a")
-        return await store.evidence(KEY, 0)
-
-    assert with_guard(tmp_path, scenario) is None

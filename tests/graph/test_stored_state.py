@@ -11,7 +11,7 @@ from effectgraph.graph.errors import StateChanged
 from effectgraph.graph.reducers import append
 from effectgraph.graph.state import given, updates
 from effectgraph.graph.state_type import StateType, state_type_of
-from effectgraph.graph.stored_state import restored
+from effectgraph.graph.stored_state import pieces_to_write, restored
 from effectgraph.stores.records import Piece
 
 
@@ -130,6 +130,37 @@ def test_a_new_field_has_its_default_and_is_to_be_written() -> None:
     assert again.state == Wider(id="o-1", notes=("later",), rows=[])
     assert [(piece.field, piece.appended) for piece in again.fresh] == [("notes", False), ("rows", False)]
     assert restored(wider, (*pieces, *again.fresh), thread="t").fresh == ()
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        updates(Wider)(notes=("a",)),
+        updates(Wider).replace(notes=("only",)),
+        updates(Wider)(id="o-2"),
+        None,
+    ],
+    ids=repr,
+)
+def test_a_new_field_is_written_whole_with_the_next_change(update: object) -> None:
+    """Whatever the change does to a new field, the store gets one piece of it, and the state is the same again."""
+    wider = state_type_of(Wider)
+    pieces = state_type_of(Bare).begin(updates(Bare)(id="o-1"), by="thread t, input").pieces
+    found = restored(wider, pieces, thread="t")
+    merged = wider.merge(found.state, update, by="node n")
+
+    written = pieces_to_write(wider, found.fresh, merged)
+
+    again = restored(state_type_of(Wider), (*pieces, *written), thread="t")
+    assert (again.state, again.fresh) == (merged.state, ())
+    assert [piece.field for piece in written if piece.field != "id"] == ["notes", "rows"]
+
+
+def test_without_a_new_field_an_update_is_written_as_it_is() -> None:
+    """An appended field still stores only what was appended."""
+    merged = orders.merge(Order(id="o-1"), change(notes=("a",)), by="node n")
+
+    assert pieces_to_write(orders, (), merged) == merged.pieces
 
 
 def refused(state_type: StateType[Any], pieces: list[Piece]) -> StateChanged:

@@ -206,10 +206,11 @@ CLOSED: dict[str, Callable[[Store, Claim], Receipt[object]]] = {
     "attempt": lambda store, claim: store.attempt(claim, TASK),
     "attempt of no task": lambda store, claim: store.attempt(claim, "1.unheard"),
     "failure of no task": lambda store, claim: store.fail(claim, "1.unheard", failure()),
-    "begin": lambda store, claim: store.begin(claim, key(), intent(), seen=None),
-    "settle": lambda store, claim: store.settle(claim, key(), outcome(), seen=1, sync=Sync.NOW),
-    "withdraw": lambda store, claim: store.withdraw(claim, key(), seen=1),
-    "trouble": lambda store, claim: store.trouble(claim, key(), "timed out", seen=1),
+    "begin": lambda store, claim: store.begin(claim, key("new"), intent(), seen=None),
+    "begin again": lambda store, claim: store.begin(claim, key(), intent(), seen=2),
+    "settle": lambda store, claim: store.settle(claim, key(), outcome(), seen=2, sync=Sync.NOW),
+    "withdraw": lambda store, claim: store.withdraw(claim, key(), seen=2),
+    "trouble": lambda store, claim: store.trouble(claim, key(), "timed out", seen=2),
 }
 """Writes for a task that has committed or was never scheduled."""
 
@@ -221,12 +222,16 @@ def test_a_task_commits_once(store: Store, write: str) -> None:
     claim = two_tasks(store)
     begun(store, claim)
     store.commit(claim, task_commit(1, "pay")).wait()
-    before = store.read(THREAD).wait(), store.history(THREAD).wait(), store.unresolved().wait()
+    (ended,) = store.unresolved().wait()
+    assert ended.version == 2
+    before = store.read(THREAD).wait(), store.history(THREAD).wait()
 
     with pytest.raises(TaskClosed):
         CLOSED[write](store, claim).wait()
 
-    assert before == (store.read(THREAD).wait(), store.history(THREAD).wait(), store.unresolved().wait())
+    assert before == (store.read(THREAD).wait(), store.history(THREAD).wait())
+    assert store.unresolved().wait() == (ended,)
+    assert store.evidence(key("new"), claim.incarnation).wait() is None
 
 
 def test_a_step_closes_when_all_have_committed(store: Store) -> None:
@@ -287,6 +292,8 @@ def test_E09_a_failure_is_kept_as_text(store: Store) -> None:
     assert view.status is ThreadStatus.FAILED
     assert view.tasks == (Task(id=TASK, step=1, node="pay", status=TaskStatus.FAILED, failure=failure("no money")),)
     assert store.evidence(name, claim.incarnation).wait() is not None
+    with pytest.raises(TaskClosed):
+        store.begin(claim, key("new"), intent(), seen=None).wait()
 
 
 def test_E07_attempts_are_counted(store: Store) -> None:

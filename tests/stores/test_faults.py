@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from effectgraph.stores import SqliteStore, StoreBusy
+from effectgraph.stores import ClaimHeld, SqliteStore, StoreBusy
 from store_processes import run
 from store_records import THREAD, begun, commit, created, key, new_thread, outside
 from store_writer import locked
@@ -42,6 +42,20 @@ def test_S01_who_waits_too_long_is_told_so(path: Path) -> None:
 
         assert store.runnable("shop").wait() == ()
         assert created(store, "order-0").claim.token == 1
+
+
+def test_a_release_that_fails_leaves_the_thread_to_this_process(path: Path) -> None:
+    """A run is over when its claim was to be released, although that was not written: this process claims it again."""
+
+    with SqliteStore(path, busy_s=0.05) as store, SqliteStore(path) as other:
+        claim = created(store).claim
+        with locked(path), pytest.raises(StoreBusy):
+            store.release(claim).wait()
+        with pytest.raises(ClaimHeld):
+            other.claim(THREAD).wait()
+        assert store.runnable("shop").wait() == (THREAD,)
+
+        assert store.claim(THREAD).wait().claim.token > claim.token
 
 
 def test_opening_waits_for_who_is_making_the_file(path: Path) -> None:

@@ -44,9 +44,11 @@ def run(command: str, *arguments: object, under: tuple[str, ...] = ()) -> str:
 
 
 def said(child: subprocess.Popen[str]) -> str:
-    """The next line that a child prints."""
+    """The next line that a child prints; fails with its error output if there is none."""
     assert child.stdout is not None
-    return child.stdout.readline().rstrip("\n")
+    line = child.stdout.readline()
+    assert line, child.communicate(timeout=DEADLINE_S)[1]
+    return line.rstrip("\n")
 
 
 def kill(child: subprocess.Popen[str]) -> None:

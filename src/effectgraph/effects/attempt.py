@@ -11,6 +11,7 @@ import attrs
 from effectgraph.effects.call import Call, run_callable
 from effectgraph.effects.codec import CodecError
 from effectgraph.effects.errors import (
+    EffectError,
     EffectNotRecorded,
     EffectReplayRefused,
     EffectUnknown,
@@ -41,7 +42,7 @@ class Settled:
     when_synced: Callable[[Callable[[], None]], None]
 
 
-class EvidenceMoved(Exception):
+class EvidenceMoved(EffectError, RuntimeError):
     """Another process changed the evidence first: the call looks again. Never leaves the guard."""
 
 
@@ -159,7 +160,7 @@ class Attempt(Generic[A]):
                 raise self.refusal(Refusal.NOT_APPLIED, str(error), way_out) from error
             case Aftermath.PROBE_ONCE:
                 raise error
-            case Aftermath.STAND_REFUSED if ended is Ended.FENCED:
+            case Aftermath.STAND_REFUSED if isinstance(error, TargetFenced):
                 raise self._stale(error) from error
             case Aftermath.STAND_REFUSED:
                 await self._ledger.trouble(evidence, str(error))
@@ -176,8 +177,8 @@ class Attempt(Generic[A]):
         except ClaimLost as error:
             raise self._stale(error) from error
 
-    def _stale(self, error: Exception) -> EffectReplayRefused:
-        return self.refusal(Refusal.STALE_TOKEN, str(error), "stop this run; its successor goes on")
+    def _stale(self, error: ClaimLost | TargetFenced) -> EffectReplayRefused:
+        return self.refusal(Refusal.STALE_TOKEN, error.fact, "stop this run, its successor goes on")
 
     def _check_size(self, plan: Plan | None) -> None:
         landings = () if plan is None else (plan.landing, *plan.earlier)

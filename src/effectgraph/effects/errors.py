@@ -137,11 +137,16 @@ class TargetFenced(EffectError, RuntimeError):
     token: int
     newest: int
 
-    def __str__(self) -> str:
+    @property
+    def fact(self) -> str:
+        """What is so, without the way out."""
         return (
             f"target {self.target}: token {self.token} of {self.scope} is older than {self.newest}, which it has seen; "
-            "nothing was changed; stop this run, its successor goes on"
+            "nothing was changed"
         )
+
+    def __str__(self) -> str:
+        return f"{self.fact}; stop this run, its successor goes on"
 
 
 @attrs.define(slots=False, eq=False)

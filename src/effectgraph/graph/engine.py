@@ -19,7 +19,7 @@ from effectgraph.graph.parts import End, Node
 from effectgraph.graph.run import Run, Status, TaskFailure
 from effectgraph.graph.session import TaskSession
 from effectgraph.graph.state_type import Merged
-from effectgraph.graph.stored_state import restored
+from effectgraph.graph.stored_state import pieces_to_write, restored
 from effectgraph.graph.stored_update import decode_update, encode_update
 from effectgraph.graph.structure import Structure
 from effectgraph.outside import Clock, Runner, micros
@@ -163,7 +163,7 @@ class Engine(Generic[S, D]):
     def _closing(self, node: Node[S, None], step: int, merged: Merged[S]) -> Closing:
         following = self._graph.next_after(node, merged.state)
         tasks = () if isinstance(following, End) else (first_task(following, step + 1),)
-        pieces = (*self._unwritten, *merged.pieces)
+        pieces = pieces_to_write(self._states, self._unwritten, merged)
         return Closing(step=step, pieces=pieces, tasks=tasks, at_us=self._now_us())
 
     def _step_closed(self, state: S, closing: Closing) -> None:

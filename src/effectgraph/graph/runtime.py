@@ -18,7 +18,7 @@ from effectgraph.graph.errors import GraphChanged, InputMissing, RuntimeClosed, 
 from effectgraph.graph.limits import THREADS_AT_ONCE
 from effectgraph.graph.run import Run
 from effectgraph.graph.state import Update
-from effectgraph.graph.stored_state import restored
+from effectgraph.graph.stored_state import pieces_to_write, restored
 from effectgraph.graph.structure import Structure
 from effectgraph.outside import Clock, Runner, SystemClock, Threads, micros
 from effectgraph.stores.errors import ClaimHeld, ThreadExists, ThreadUnknown
@@ -265,7 +265,7 @@ class Runtime(Generic[S, D]):
         step = thread.step + 1
         return NewRun(
             step=step,
-            pieces=(*found.fresh, *merged.pieces),
+            pieces=pieces_to_write(graph.state, found.fresh, merged),
             tasks=(first_task(graph.start, step + 1),),
             at_us=micros(self._clock.now()),
         )

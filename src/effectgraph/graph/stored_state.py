@@ -10,7 +10,7 @@ import attrs
 
 from effectgraph.effects.codec import CodecError
 from effectgraph.graph.errors import NotAState, StateChanged, UpdateRefused
-from effectgraph.graph.state_type import StateType
+from effectgraph.graph.state_type import Merged, StateType
 from effectgraph.stores.records import Piece
 
 S = TypeVar("S")
@@ -20,8 +20,8 @@ S = TypeVar("S")
 class Restored(Generic[S]):
     """A state, and the pieces of the fields that the thread has had no value of: they have their defaults.
 
-    Write `fresh` with the next commit, before that commit's own pieces: until then another default would give
-    another state.
+    Write them with the thread's next change, through `pieces_to_write`: until then another default would give another
+    state.
     """
 
     state: S
@@ -57,6 +57,15 @@ def restored(state_type: StateType[S], pieces: Iterable[Piece], /, *, thread: st
         raise StateChanged(thread, None, f"cannot be made again: {error}") from error
     # A default may be an object that all states of the class have in common.
     return Restored(state_type.isolated(state) if fresh else state, fresh)
+
+
+def pieces_to_write(state_type: StateType[S], fresh: tuple[Piece, ...], merged: Merged[S], /) -> tuple[Piece, ...]:
+    """What to store of an update when some fields were `fresh` before it: one piece a field, those as a whole."""
+    if not fresh:
+        return merged.pieces
+    names = {piece.field for piece in fresh}
+    whole = tuple(piece for piece in state_type.pieces(merged.state, by="state") if piece.field in names)
+    return (*whole, *(piece for piece in merged.pieces if piece.field not in names))
 
 
 def _decoded(state_type: StateType[S], piece: Piece, thread: str) -> object:

@@ -85,17 +85,19 @@ class ClaimLost(StoreError, RuntimeError):
     token: int
     current: int | None
 
-    def __str__(self) -> str:
+    @property
+    def fact(self) -> str:
+        """What is so, without the way out."""
         if self.current is None:
             now = "the thread was deleted"
         elif self.current == self.token:
             now = "it was released"
         else:
             now = f"token {self.current} is the current one"
-        return (
-            f"thread {self.thread}: token {self.token} is no longer current ({now}); nothing was changed; "
-            "stop this run, its successor goes on"
-        )
+        return f"thread {self.thread}: token {self.token} is no longer current ({now}); nothing was changed"
+
+    def __str__(self) -> str:
+        return f"{self.fact}; stop this run, its successor goes on"
 
 
 @attrs.define(slots=False, eq=False)

@@ -13,7 +13,6 @@ from effectgraph.tools.arguments import Arguments, Parameters
 from effectgraph.tools.hints import ReplaySupport, ToolHints
 
 P = ParamSpec("P")
-A = TypeVar("A")
 A_co = TypeVar("A_co", covariant=True)
 
 
@@ -24,21 +23,21 @@ class Perform(Protocol[A_co]):
 
 
 @attrs.frozen
-class Prepared(Generic[A]):
+class Prepared(Generic[A_co]):
     """A call of a tool whose arguments are checked and fixed."""
 
     tool: str
     arguments: Arguments
-    perform: Perform[A]
+    perform: Perform[A_co]
 
-    async def run(self, guard: EffectGuard, key: EffectKey, runner: Runner) -> A:
+    async def run(self, guard: EffectGuard, key: EffectKey, runner: Runner) -> A_co:
         """Perform the call under this key; a tool that only reads runs in the event loop or through `runner`."""
         return await self.perform(self.arguments, guard, key, runner)
 
 
 @final
 @attrs.frozen(kw_only=True, eq=False)
-class Tool(Generic[P, A]):
+class Tool(Generic[P, A_co]):
     """A typed function and its declaration; made by `tool`. Call it in a node by `ctx.call(tool, ...)`."""
 
     name: str
@@ -47,9 +46,9 @@ class Tool(Generic[P, A]):
     support: ReplaySupport
     hints: ToolHints
     parameters: Parameters
-    perform: Perform[A]
+    perform: Perform[A_co]
 
-    def prepare(self, *args: P.args, **kwargs: P.kwargs) -> Prepared[A]:
+    def prepare(self, *args: P.args, **kwargs: P.kwargs) -> Prepared[A_co]:
         """Check and copy the arguments of a call. Raises `BadArguments`; nothing is run."""
         return Prepared(self.name, self.parameters.bind(args, kwargs), self.perform)
 

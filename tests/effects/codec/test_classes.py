@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import typing
 from collections.abc import Callable
 from typing import Annotated, Final, Generic, Literal, NamedTuple, NotRequired, Required, TypedDict, TypeVar, cast
 
@@ -269,6 +270,22 @@ def test_a_local_class_is_itself_and_not_its_namesake() -> None:
     value = make(make(None))
 
     assert codec.decode(codec.encode(value)) == value
+
+
+def again() -> type[object]:
+    """A class that refers to itself by a quoted name, of which `typing` has one object for all."""
+    return attrs.make_class("Again", {"inner": attrs.field(type=typing.__dict__["List"]["Again"])})
+
+
+def test_namesakes_refer_to_themselves() -> None:
+    """Of two classes with one name, each refers to itself, in whatever order their codecs are made."""
+
+    for cls in (again(), again()):
+        make = cast("Callable[[object], object]", cls)
+        codec = codec_for(cast("TypeForm[object]", cls))
+        value = make([make([])])
+
+        assert codec.decode(codec.encode(value)) == value
 
 
 def test_K18_an_absent_key_stays_absent() -> None:

@@ -96,6 +96,8 @@ VALUES: list[tuple[object, object]] = [
     (dt.datetime, dt.datetime(2026, 3, 7, 9, 1, 2, 3, tzinfo=dt.timezone(dt.timedelta(hours=-5, seconds=-1)))),
     (dt.datetime, dt.datetime(2026, 3, 7, 9, fold=1, tzinfo=dt.timezone(dt.timedelta(hours=1), "[name=x]\n=]"))),
     (dt.datetime, dt.datetime(2026, 3, 7, 9, tzinfo=dt.timezone(dt.timedelta(hours=1), ""))),
+    (dt.datetime, dt.datetime(2026, 3, 7, 9, tzinfo=dt.timezone(dt.timedelta(microseconds=-1)))),
+    (dt.time, dt.time(9, tzinfo=dt.timezone(dt.timedelta(microseconds=1)))),
     (dt.time, dt.time(9, 30)),
     (dt.time, dt.time(9, 30, 0, 1, tzinfo=dt.UTC, fold=1)),
     (dt.time, dt.time(9, 30, tzinfo=NEW_YORK)),

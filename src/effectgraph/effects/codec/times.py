@@ -62,6 +62,10 @@ def _render(value: dt.datetime | dt.time) -> str:
 def _parse(text: str, cls: type[Clocked]) -> Clocked:
     iso, bracket, rest = text.partition("[")
     value = cls.fromisoformat(iso)
+    if value.tzinfo is dt.UTC and not iso.endswith("+00:00"):
+        # `fromisoformat` takes an offset of less than a second for UTC.
+        micros = int(f"{iso[-16]}{iso[-6:]}")
+        value = value.replace(tzinfo=dt.timezone(dt.timedelta(microseconds=micros)))
     rest = bracket + rest
     if rest.startswith(_FOLD):
         value = value.replace(fold=1)

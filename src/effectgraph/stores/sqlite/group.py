@@ -54,8 +54,6 @@ def make(connection: sqlite3.Connection, group: Sequence[Write[object]], lanes: 
         if connection.in_transaction:
             with contextlib.suppress(sqlite3.Error):
                 connection.execute("ROLLBACK")
-        for write in group:
-            write.take_back()
         raise
     return Made(failures=tuple(failures), changed=changed)
 
@@ -75,6 +73,5 @@ def _attempt(connection: sqlite3.Connection, write: Write[object], *, alone: boo
         if not alone:
             connection.execute("ROLLBACK TO write")
             connection.execute("RELEASE write")
-        write.take_back()
         return error
     return None

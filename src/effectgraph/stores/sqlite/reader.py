@@ -54,7 +54,8 @@ class Reader:
             try:
                 reading.perform(connection)
             finally:
-                connection.execute("ROLLBACK")
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
         except sqlite3.Error as error:
             reading.fail(as_ours(self._desk.store, error))
         except Exception as error:

@@ -147,11 +147,9 @@ class SqliteStore:
         def over() -> None:
             self._owner.runs.discard(claim.token)
 
-        def run(connection: sqlite3.Connection) -> None:
-            over()
-            claims.release(connection, claim)
-
-        return self._write(run, Sync.NOW, claim=claim, ends_lane=True, undo=over)
+        return self._write(
+            lambda connection: claims.release(connection, claim), Sync.NOW, claim=claim, ends_lane=True, at_end=over
+        )
 
     def start(self, claim: Claim, run: NewRun, /) -> Receipt[None]:
         """Begin another run of a thread that is done. Raises `ClaimLost`; `ValueError` if not, or for an old step."""
@@ -284,21 +282,16 @@ class SqliteStore:
         return found
 
     def _claiming(self, make: Callable[[sqlite3.Connection], Claim]) -> Receipt[Claimed]:
-        made: list[int] = []
-
         def run(connection: sqlite3.Connection) -> Claimed:
             claim = make(connection)
             view = reads.thread(connection, self._desk.store, claim.thread)
             evidence = effects.of_thread(connection, claim.thread, claim.incarnation)
-            # At once, because a second claim of the thread can be in the same group.
-            made.append(claim.token)
+            # Now, because a second claim of the thread can be in the same group. Should the group be lost, the token is
+            # given again, and until then no thread has it.
             self._owner.runs.add(claim.token)
             return Claimed(claim=claim, thread=view, evidence=evidence)
 
-        def undo() -> None:
-            self._owner.runs.difference_update(made)
-
-        return self._write(run, Sync.NOW, undo=undo)
+        return self._write(run, Sync.NOW)
 
     def _write(
         self,
@@ -307,7 +300,7 @@ class SqliteStore:
         *,
         claim: Claim | None = None,
         ends_lane: bool = False,
-        undo: Callable[[], None] | None = None,
+        at_end: Callable[[], None] | None = None,
     ) -> Write[T]:
         self._check_open()
         write = Write(
@@ -316,7 +309,7 @@ class SqliteStore:
             Sync.NOW if self._sync_all else sync,
             claim=claim if claim is not None and claim.token != OUTSIDE else None,
             ends_lane=ends_lane,
-            undo=undo,
+            at_end=at_end,
         )
         self._writer.submit(write)
         return write

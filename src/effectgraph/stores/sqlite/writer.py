@@ -180,6 +180,9 @@ class Writer:
             failure = as_ours(self._desk.store, error, waited_s=time.monotonic() - started)
             if is_sync_failure(error):
                 self._broken = failure
+            if self._unsynced_since is not None:
+                # Tried again after a while, not at once; never after a failed sync.
+                self._unsynced_since = None if self._broken else time.monotonic()
             return failure
         self._lanes = lanes
         for write, reason in made.failures:
@@ -189,9 +192,11 @@ class Writer:
             self._unsynced_since = None
         elif made.changed and not unsynced:
             self._unsynced_since = started
-        self._transactions += 1
-        self._synced_transactions += level is Sync.NOW
-        self._writes += len(group) - len(made.failures)
+        stand = len(group) - len(made.failures)
+        if stand:
+            self._transactions += 1
+            self._synced_transactions += level is Sync.NOW
+            self._writes += stand
         self._hand_out(group, on_disk=self._unsynced_since is None)
         return None
 
@@ -205,4 +210,6 @@ class Writer:
     def _hand_out(self, group: Group, *, on_disk: bool) -> None:
         for write in group:
             self._lanes.passed(write)
+            if write.at_end is not None:
+                write.at_end()
         self._desk.hand_out(group, synced=on_disk)

@@ -17,10 +17,10 @@ class Write(QueuedReceipt[T_co]):
 
     `claim` is None for a write that is in no lane. `ends_lane` marks the release of a claim: it is tried even if
     an earlier write failed, so that a failed run does not block its thread, and it is the last of its lane.
-    `undo` takes back what `run` changed outside the database; it is called each time the write did not come to stand.
+    `at_end` is called in the writer's thread when the write is over, made or failed, before anybody hears of it.
     """
 
-    __slots__ = ("_undo", "claim", "ends_lane", "sync")
+    __slots__ = ("at_end", "claim", "ends_lane", "sync")
 
     def __init__(
         self,
@@ -30,19 +30,10 @@ class Write(QueuedReceipt[T_co]):
         *,
         claim: Claim | None = None,
         ends_lane: bool = False,
-        undo: Callable[[], None] | None = None,
+        at_end: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(desk, run)
         self.sync = sync
         self.claim = claim
         self.ends_lane = ends_lane
-        self._undo = undo
-
-    def take_back(self) -> None:
-        """The transaction is gone, and with it what the write did."""
-        if self._undo is not None:
-            self._undo()
-
-    def fail(self, error: Exception) -> None:
-        super().fail(error)
-        self.take_back()
+        self.at_end = at_end
