@@ -6,6 +6,7 @@ import ast
 import importlib
 import inspect
 
+import attrs
 from typing_extensions import TypeIs
 
 import effectgraph
@@ -86,11 +87,14 @@ def has_docstring(module: Module, name: str) -> bool:
 
 
 def is_public_error(value: object, module: str) -> TypeIs[type[BaseException]]:
-    """Whether a value is an exception class that this module defines for others; the root itself aside."""
+    """Whether a value is an exception class that this module defines for others; the root and its kinds aside.
+
+    A kind of errors (`StoreError`) has no fields: it is there to be caught, and nothing raises it.
+    """
     return (
         inspect.isclass(value)
         and issubclass(value, BaseException)
-        and value is not GraphError
+        and not (issubclass(value, GraphError) and not attrs.has(value))
         and value.__module__ == module
         and not value.__name__.startswith("_")
     )

@@ -22,6 +22,7 @@ from effectgraph import (
     tool,
 )
 from effectgraph.graph import CallNotAwaited, CallOutOfOrder
+from effectgraph.stores import ClaimLost
 
 
 def test_a_plain_node_runs_in_a_worker_thread(tmp_path: Path) -> None:
@@ -215,3 +216,69 @@ def test_a_refusal_reaches_the_node_as_an_answer(tmp_path: Path) -> None:
     assert run.state.notes == (Refusal.OUTCOME_UNKNOWN.value,)
     assert unresolved == ["t / 1.act / 1.effect"]
     assert ran == ["x"]
+
+
+def test_E15_a_branch_asked_for_twice_goes_on_with_its_keys(tmp_path: Path) -> None:
+    """Two equal calls through `at` of one name are two effects; a named key is given once."""
+    ran: list[str] = []
+    graph = Graph("twice", version=1, state=Count)
+
+    @tool.unchecked()
+    async def effect(name: str) -> str:
+        ran.append(name)
+        return name
+
+    @graph.node()
+    async def act(state: Count, ctx: Context) -> Update[Count]:
+        for _ in range(2):
+            await ctx.at("copy").call(effect, "a")
+        ctx.key("mine")
+        with pytest.raises(ValueError, match="a name of its own"):
+            ctx.key("mine")
+        return change(total=len(ran))
+
+    graph.start(act)
+    graph.edge(act, END)
+
+    async def scenario() -> Run[Count]:
+        async with open_store(tmp_path / "s.db") as store, Runtime(graph, store) as runtime:
+            return await runtime.run("t", change(name="x"))
+
+    assert asyncio.run(scenario()).state.total == 2
+    assert ran == ["a", "a"]
+
+
+def test_a_successor_in_the_same_process_does_not_wait_for_the_old_run(tmp_path: Path) -> None:
+    """An intent with an older token is the successor's to settle, whether the old run still breathes or not."""
+    entered = asyncio.Event()
+    goes_on = asyncio.Event()
+    ran: list[str] = []
+    graph = Graph("successor", version=1, state=Count)
+
+    @tool.unchecked(idempotent=True)
+    async def effect() -> int:
+        ran.append("x")
+        if len(ran) == 1:
+            entered.set()
+            await goes_on.wait()
+        return len(ran)
+
+    @graph.node()
+    async def act(state: Count, ctx: Context) -> Update[Count]:
+        return change(total=await ctx.call(effect))
+
+    graph.start(act)
+    graph.edge(act, END)
+
+    async def scenario() -> tuple[int, int]:
+        async with open_store(tmp_path / "s.db") as store, Runtime(graph, store) as runtime:
+            old = asyncio.create_task(runtime.run("t", change(name="x")))
+            await entered.wait()
+            await runtime.take("t", "it hangs")
+            recovered = await runtime.recover()
+            goes_on.set()
+            with pytest.raises(ClaimLost):
+                await old
+            return recovered, (await runtime.state("t")).total
+
+    assert asyncio.run(scenario()) == (1, 2)

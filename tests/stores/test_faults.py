@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -85,6 +87,22 @@ def test_opening_a_locked_file_fails_in_time(path: Path) -> None:
         SqliteStore(path, busy_s=0.05)
 
     assert refused.value.waited_s >= 0.05
+
+
+def test_opening_waits_to_turn_the_log_on(path: Path) -> None:
+    """A file that was made, but whose log is not on yet, is waited for while others read it, and opened then."""
+
+    SqliteStore(path).__exit__(None, None, None)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("PRAGMA journal_mode = DELETE")
+        other.execute("BEGIN")
+        other.execute("SELECT namespace FROM store").fetchone()
+        with pytest.raises(StoreBusy) as refused:
+            SqliteStore(path, busy_s=0.05)
+        assert refused.value.waited_s >= 0.05
+
+    with SqliteStore(path) as store:
+        created(store)
 
 
 def test_a_write_without_room_fails_alone(path: Path) -> None:

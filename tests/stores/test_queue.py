@@ -172,6 +172,12 @@ def test_a_sync_is_only_made_for_who_asks(sqlite_store: SqliteStore) -> None:
     """A write that needs no sync is acknowledged without one; the next synced write is on disk with all before it."""
 
     called: list[str] = []
+    syncs: list[int] = []
+
+    def call(name: str) -> None:
+        called.append(name)
+        syncs.append(store.counts.synced_transactions)
+
     with sqlite_store as store:
         claim = created(store).claim
         name = begun(store, claim)
@@ -179,17 +185,18 @@ def test_a_sync_is_only_made_for_who_asks(sqlite_store: SqliteStore) -> None:
         before = store.counts
 
         settled = store.settle(claim, name, outcome(), seen=1, sync=Sync.LATER)
-        settled.when_synced(lambda: called.append("settled"))
+        settled.when_synced(lambda: call("settled"))
         settled.wait()
         after = store.counts
         committed = store.commit(claim, commit(1))
-        committed.when_synced(lambda: called.append("committed"))
+        committed.when_synced(lambda: call("committed"))
         store.begin(claim, key(task="2.pay"), intent(), seen=None).wait()
-        committed.when_synced(lambda: called.append("at once"))
+        committed.when_synced(lambda: call("at once"))
 
     assert after.transactions == before.transactions + 1
     assert after.synced_transactions == before.synced_transactions
-    assert called == ["settled", "committed", "at once"]
+    assert sorted(called) == ["at once", "committed", "settled"]
+    assert min(syncs) > before.synced_transactions
 
 
 def test_a_synced_write_that_changes_nothing_syncs_all_the_same(sqlite_store: SqliteStore) -> None:
@@ -254,6 +261,19 @@ def test_an_unsynced_write_is_synced_by_itself(sqlite_store: SqliteStore) -> Non
         store.commit(claim, commit(1)).when_synced(synced.set)
 
         assert synced.wait(PATIENCE_S)
+
+
+def test_closing_syncs(path: Path) -> None:
+    """What was written is on disk when the store is closed, although another process still has the file open."""
+
+    called: list[str] = []
+    with SqliteStore(path) as other:
+        with SqliteStore(path) as store:
+            claim = created(store).claim
+            store.commit(claim, commit(1)).when_synced(lambda: called.append("committed"))
+
+        assert called == ["committed"]
+        assert other.read(THREAD).wait().step == 1
 
 
 def test_flush_costs_nothing_when_all_is_synced(sqlite_store: SqliteStore) -> None:

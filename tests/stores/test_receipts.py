@@ -10,7 +10,7 @@ import pytest
 
 from effectgraph.stores import Receipt, SqliteStore, Store, StoreClosed, ThreadExists
 from effectgraph.stores.records import Claimed
-from store_records import THREAD, commit, created, new_thread
+from store_records import THREAD, commit, created, new_thread, piece
 from store_writer import held_up
 
 
@@ -124,6 +124,23 @@ def test_S04_one_store_serves_many_threads(store: Store) -> None:
 
     assert 8 == len(set(tokens))
     assert [25] * 8 == [store.read(f"order-{number}").wait().step for number in range(8)]
+
+
+def test_a_reading_sees_one_moment(store: Store) -> None:
+    """What one reading gives belongs together, whatever is written meanwhile: a step, its pieces, its next task."""
+
+    claim = created(store).claim
+    last: Receipt[None] | None = None
+    for step in range(1, 1001):
+        last = store.commit(claim, commit(step, piece("total", b"%d" % step)))
+    assert last is not None
+
+    while not last.done():
+        view = store.read(THREAD).wait()
+        assert [view.step + 1] == [each.step for each in view.tasks]
+        assert [b"%d" % max(view.step, 1)] == [each.value for each in view.pieces]
+
+    assert store.read(THREAD).wait().step == 1000
 
 
 def test_a_closed_store_refuses(path: Path) -> None:

@@ -209,6 +209,7 @@ class Declarations:
 
 
 tool: Final = Declarations()
+"""Makes a tool of a function: `@tool.verifiable(...)`, `.applied_keys(...)`, `.unchecked(...)` or `.read_only()`."""
 
 
 def _bound(fn: Callable[..., A], arguments: Arguments, *first: object) -> Callable[[], A]:

@@ -145,16 +145,42 @@ def members(name: str, **values: int) -> object:
     return enum.Enum(name, values)
 
 
-class Total(TypedDict):
-    """A key that must be there."""
+def required_key() -> object:
+    """A typed dict with a key that must be there."""
 
-    a: int
+    class Keys(TypedDict):
+        a: int
+
+    return Keys
 
 
-class Open(TypedDict):
-    """A key that may be there."""
+def optional_key() -> object:
+    """The same with a key that may be absent."""
 
-    a: NotRequired[int]
+    class Keys(TypedDict):
+        a: NotRequired[int]
+
+    return Keys
+
+
+def keys_in_order() -> object:
+    """A typed dict whose keys hold classes."""
+
+    class Keys(TypedDict):
+        a: Order
+        b: R
+
+    return Keys
+
+
+def keys_in_another_order() -> object:
+    """The same with the keys the other way round."""
+
+    class Keys(TypedDict):
+        b: R
+        a: Order
+
+    return Keys
 
 
 Renamed = NewType("Renamed", int)
@@ -185,7 +211,7 @@ DIFFERENT: list[tuple[object, object]] = [
     (record("R", a=int), record("R", a=int | None)),
     (record("R", a=int), record("R", a=int, b=int)),
     (record("R", a=record("S", x=int)), record("R", a=record("S", x=str))),
-    (Total, Open),
+    (required_key(), optional_key()),
     (list[int], tuple[int, ...]),
     (tuple[int, ...], tuple[int]),
     (set[int], frozenset[int]),
@@ -212,6 +238,7 @@ SAME: list[tuple[object, object]] = [
     (record("R", a=int, b=str), R),
     (record("R", a=int, b=str), Data),
     (record("R", a=record("A", x=int), b=record("B", y=int)), record("R", b=record("B", y=int), a=record("A", x=int))),
+    (keys_in_order(), keys_in_another_order()),
     (members("E", A=1, B=2), members("E", B=3, A=4)),
     (int | str | None, None | str | int),
     (Literal["a", "b"], Literal["b", "a"]),

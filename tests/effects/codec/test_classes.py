@@ -55,6 +55,35 @@ class Stamp:
     label: str = attrs.field(init=False, default="none")
 
 
+@attrs.define
+class Title:
+    """Every field goes through the constructor, which changes it."""
+
+    text: str = attrs.field(converter=stripped)
+    size: int = 0
+
+
+@attrs.define(init=False)
+class Bag:
+    """A constructor of its own, which takes every field."""
+
+    x: int
+    y: int = 2
+
+    def __init__(self, **fields: int) -> None:
+        self.x, self.y = fields["x"], fields.get("y", 5)
+
+
+@attrs.define
+class Changeling:
+    """Makes objects of another class."""
+
+    x: int
+
+    def __new__(cls, x: int) -> Changeling:
+        return cast("Changeling", object.__new__(Title if x else cls))
+
+
 @dataclasses.dataclass
 class Point:
     """Two fields of the constructor, one outside, one of the class."""
@@ -184,6 +213,13 @@ def job() -> Job:
     return made
 
 
+def title() -> Title:
+    """A title that its constructor would change."""
+    made = Title("")
+    made.text = " not stripped "
+    return made
+
+
 def stamp() -> Stamp:
     """A frozen object whose field outside the constructor is not its default."""
     made = Stamp(5)
@@ -197,6 +233,8 @@ def stamp() -> Stamp:
         (Item, Item("a", 2)),
         (Job, job()),
         (Stamp, stamp()),
+        (Title, title()),
+        (Bag, Bag(x=1, y=3)),
         (Point, Point(1, y=-0.0, tags=["a"])),
         (Span, Span(1)),
         (Span, Span(1, 2)),
@@ -342,6 +380,13 @@ def test_a_constructor_that_refuses_is_an_error_of_the_bytes() -> None:
 
     assert caught.value.path == "[0]"
     assert isinstance(caught.value.__cause__, ValueError)
+
+
+def test_a_constructor_that_makes_something_else_is_refused() -> None:
+    """What the constructor makes has to be of the declared class."""
+
+    with pytest.raises(NotDecodable, match="the constructor of Changeling made a Title"):
+        codec_for(Changeling).decode(b'{"x":1}')
 
 
 def test_a_field_that_was_never_set_is_refused() -> None:

@@ -104,6 +104,33 @@ class Built:
         self.x = int(text)
 
 
+@attrs.define(init=False)
+class Careless:
+    """A constructor of its own that can do without the field."""
+
+    x: int
+
+    def __init__(self, text: str = "") -> None:
+        self.x = int(text)
+
+
+Joined = enum.Flag("Joined", {"A|B": 1, "A": 2})
+"""A flag whose names cannot be joined."""
+
+
+@dataclasses.dataclass
+class Mixed:
+    """What can change and compares by value has no hash."""
+
+    x: int
+
+
+class Odd(Mixed, enum.Enum):
+    """An enum whose members cannot be keys."""
+
+    ONE = 1
+
+
 @dataclasses.dataclass
 class WithInit:
     """A constructor with a parameter that is no field."""
@@ -188,6 +215,9 @@ class Keys(TypedDict):
         (MoreNamed, "", "MoreNamed"),
         (Listed, "", "Listed"),
         (Built, "", "Built"),
+        (Careless, "", "Careless"),
+        (Joined, "", "Joined"),
+        (dict[Odd, int], "[key]", "Odd"),
         (WithInit, "", "WithInit"),
         (set[list[int]], "[]", "list[int]"),
         (frozenset[Mutable], "[]", "Mutable"),
@@ -198,6 +228,7 @@ class Keys(TypedDict):
         (int | Any, "", "Any"),
         (list[int | list[object]], "[][]", "object"),
         ("Inner", "", "Inner"),
+        ("int", "", "int"),
         (list["Nowhere"], "", "list['Nowhere']"),
         (5, "", "5"),
         ([int], "", "[<class 'int'>]"),
@@ -275,6 +306,8 @@ VALUES: list[tuple[object, object, str, str]] = [
     (Size, 1, "", "Size"),
     (Right, Right(5), "", "Right"),
     (Literal["a", 1], "b", "", "Literal['a', 1]"),
+    (Literal["a", 1], [], "", "Literal['a', 1]"),
+    (dict[Decimal, int], {Decimal("NaN"): 1, Decimal("NaN"): 2}, "", "dict[Decimal, int]"),
     (Literal["a", 1], True, "", "Literal['a', 1]"),
     (list[int], (1,), "", "list[int]"),
     (NewType("Numbers", list[int]), ["1"], "[0]", "int"),
@@ -340,6 +373,30 @@ def test_K23_an_error_names_the_path() -> None:
     assert encoding.value.path == decoding.value.path == "outer.items[1].x"
     assert str(encoding.value) == "outer.items[1].x cannot be encoded as int: is of type str"
     assert str(decoding.value) == "outer.items[1].x cannot be decoded: expected int, found a text"
+
+
+@pytest.mark.parametrize("form", [Undecorated, MoreNamed])
+def test_a_plain_subclass_of_a_record_is_told_so(form: object) -> None:
+    """A subclass that is no record itself may have more state than its fields; the error says what to do."""
+
+    with pytest.raises(UnsupportedType, match=r"it is a plain subclass of a record .*; decorate it as well"):
+        codec_for(cast("TypeForm[object]", form))
+
+
+def test_the_size_of_a_tuple_is_told() -> None:
+    """A tuple of another length is refused by its length."""
+
+    with pytest.raises(NotEncodable, match="has 3 items, not 2"):
+        codec_for(cast("TypeForm[object]", tuple[int, int])).encode((1, 2, 3))
+
+
+def test_what_json_cannot_hold_is_refused() -> None:
+    """A name that is no text is no error of the JSON writer, but of the value."""
+
+    broken = enum.Enum("broken", {"\ud800": 1})
+
+    with pytest.raises(NotEncodable, match="JSON cannot hold it"):
+        codec_for(broken).encode(broken(1))
 
 
 def test_a_subclass_is_told_so() -> None:

@@ -57,6 +57,14 @@ class Right(enum.Flag):
     ALL = 7
 
 
+class Mode(enum.IntFlag):
+    """Members with bits that have no name alone."""
+
+    ONE = 1
+    READ_BOTH = 6
+    WRITE_BOTH = 24
+
+
 VALUES: list[tuple[object, object]] = [
     (None, None),
     (bool, True),
@@ -115,6 +123,8 @@ VALUES: list[tuple[object, object]] = [
     (Right, Right.ALL),
     (Right, Right.READ | Right.RUN),
     (Right, Right(0)),
+    (Mode, Mode.READ_BOTH | Mode.ONE),
+    (Mode, Mode.READ_BOTH | Mode.WRITE_BOTH),
     (Path, Path("a/b")),
     (PosixPath, PosixPath("/")),
     (PurePath, PurePath("x.txt")),

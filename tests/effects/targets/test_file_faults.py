@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from effectgraph.effects.errors import TargetMoved
+from effectgraph.effects.errors import NotApplied, TargetMoved
 from effectgraph.effects.targets.digests import digest_of
 from effectgraph.effects.targets.errors import FileMoved
 from effectgraph.effects.targets.file import FileTarget
@@ -139,6 +139,17 @@ def test_a_disk_that_is_full_changes_nothing(tmp_path: Path) -> None:
 
     assert "File too large" in said
     assert path.read_bytes() == b"first\n"
+    assert names_in(tmp_path) == ["file"]
+
+
+def test_a_rename_that_fails_changes_nothing(tmp_path: Path) -> None:
+    """The target becomes a folder just before the rename: not applied, and nothing of ours is left."""
+
+    path = tmp_path / "file"
+    planned = FileTarget(path).plan(effect(), lambda old: b"mine")
+
+    with at(os.replace, 1, path.mkdir), pytest.raises(NotApplied, match="Is a directory"):
+        planned.effect(1)
     assert names_in(tmp_path) == ["file"]
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import pickle
+import pwd
 import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -70,6 +72,57 @@ def test_a_link_of_the_users_own_is_followed(tmp_path: Path) -> None:
         names = names_in(tmp_path / "real")
 
     assert [name.rpartition(".")[2] for name in names] == ["lock", "self-check"]
+
+
+def owned_by_another(path: Path, instead: Path) -> Path:
+    """A path that is another user's: this one given away, where we may do that, else one that root owns."""
+    if os.geteuid() != 0:
+        return instead
+    os.chown(path, 12345, -1, follow_symlinks=False)
+    return path
+
+
+def test_a_folder_of_another_user_is_refused(tmp_path: Path) -> None:
+    """Its owner could swap a lock file that is held."""
+
+    (tmp_path / "locks").mkdir(mode=0o700)
+
+    with pytest.raises(TargetUnusable, match="belongs to user"):
+        LockFolder(str(owned_by_another(tmp_path / "locks", Path("/usr"))))
+
+
+def test_a_link_of_another_user_is_refused(tmp_path: Path) -> None:
+    """Its owner could lead some processes elsewhere."""
+
+    (tmp_path / "real").mkdir(mode=0o700)
+    (tmp_path / "link").symlink_to("real")
+    link_of_root = next(path for path in (Path("/proc/self"), Path("/tmp")) if path.is_symlink() or os.geteuid() == 0)
+
+    with pytest.raises(TargetUnusable, match="is a link of user"):
+        LockFolder(str(owned_by_another(tmp_path / "link", link_of_root)))
+
+
+def test_the_home_is_that_of_the_passwd_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the variable the folder is in the user's home, which `$HOME` does not change."""
+
+    def entry(user: int) -> SimpleNamespace:
+        return SimpleNamespace(pw_dir=str(tmp_path))
+
+    monkeypatch.delenv(LOCK_DIR_VARIABLE)
+    monkeypatch.setenv("HOME", "/elsewhere")
+    monkeypatch.setattr(pwd, "getpwuid", entry)
+
+    assert LockFolder.of_user().path == str(tmp_path / ".local" / "state" / "effectgraph" / "locks")
+
+
+def test_a_user_without_a_home_must_name_a_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user whom the passwd database does not know is told which variable to set."""
+
+    monkeypatch.delenv(LOCK_DIR_VARIABLE)
+    monkeypatch.setattr(os, "geteuid", lambda: 2**31 - 7)
+
+    with pytest.raises(TargetUnusable, match=f"has no home in the passwd database.*set {LOCK_DIR_VARIABLE}"):
+        LockFolder.of_user()
 
 
 def test_lock_files_are_private_and_stay(tmp_path: Path) -> None:

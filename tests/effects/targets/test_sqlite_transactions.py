@@ -133,6 +133,25 @@ def test_a_transaction_that_was_ended_all_the_same_is_noticed(target: SqliteTarg
     assert (rows(path), rows(path, "sqlite_schema")) == (1, 3 if path.exists() else 0)
 
 
+def test_a_guard_that_was_taken_off_is_put_on_again(target: SqliteTarget, path: Path) -> None:
+    """Code that only takes our guard off does so for its own effect, not for the next."""
+
+    def take_off(connection: sqlite3.Connection) -> bytes:
+        connection.set_authorizer(None)
+        return insert(connection, "1")
+
+    def commit(connection: sqlite3.Connection) -> bytes:
+        insert(connection, "2")
+        connection.commit()
+        return b"unreached"
+
+    target.apply(effect("one"), take_off)
+
+    with pytest.raises(TransactionTaken, match="nothing was changed"):
+        target.apply(effect("two"), commit)
+    assert rows(path) == 1
+
+
 def test_a_connection_that_was_closed_is_noticed(target: SqliteTarget, path: Path) -> None:
     """Closing the connection rolls back, and is not taken for success."""
 
@@ -154,8 +173,7 @@ def test_nothing_commits_by_itself_after_a_statement_rolled_back(target: SqliteT
         connection.execute("CREATE UNIQUE INDEX once ON numbers (value)")
         with suppress(sqlite3.IntegrityError):
             connection.execute("INSERT OR ROLLBACK INTO numbers VALUES ('1')")
-        connection.execute("INSERT INTO numbers VALUES ('2')")
-        return b"done"
+        return insert(connection, "2")
 
     with pytest.raises(TransactionTaken):
         target.apply(effect(), meddle)
@@ -185,6 +203,26 @@ def test_a_cursor_that_is_kept_is_in_nobodys_way(target: SqliteTarget, path: Pat
     assert rows(path) == 4
     with pytest.raises(sqlite3.ProgrammingError):
         kept[1].fetchone()
+
+
+def test_a_failed_effect_frees_the_write_lock_whatever_it_keeps(tmp_path: Path) -> None:
+    """In WAL mode not even a cursor that nobody knows of keeps a failed transaction open."""
+
+    path = tmp_path / "user.db"
+    make_numbers(str(path), "wal")
+    kept: list[sqlite3.Cursor] = []
+
+    def fail(connection: sqlite3.Connection) -> bytes:
+        insert(connection, "1")
+        insert(connection, "2")
+        kept.append(sqlite3.Cursor(connection).execute("SELECT value FROM numbers"))
+        raise LookupError
+
+    with SqliteTarget(path, wait_s=0.05) as target, SqliteTarget(path, wait_s=0.05) as other:
+        with pytest.raises(LookupError):
+            target.apply(effect(), fail)
+        assert other.apply(effect(), lambda connection: insert(connection, "3")) == b"3"
+    assert rows(path) == 1
 
 
 LASTING: dict[str, Callable[[sqlite3.Connection], object]] = {

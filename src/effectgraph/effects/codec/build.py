@@ -91,7 +91,6 @@ class Build:
         self._underway[form] = place
         place.made = make()
         del self._underway[form]
-        self._open[-1].discard(form)
         self._definitions[number] = place.made.outline
         return attrs.evolve(place.shape, write=place.made.write, read=place.made.read)
 

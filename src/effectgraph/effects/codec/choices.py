@@ -52,32 +52,33 @@ def _flag_shape(form: type[enum.Flag], shapes: Shapes) -> Shape:
     if any(_JOIN in each or not each for each in members):
         raise shapes.refuse(form, f"names of its members hold {_JOIN!r}, which joins them; name them otherwise")
     names = {member.value: each for each, member in reversed(members.items())}
+    # Bits that have a name of their own first, then those that only have one together.
+    by_size = sorted(reversed(names.items()), key=lambda item: item[0].bit_count() != 1)
 
     def write(value: enum.Flag) -> Json:
         if type(value) is not form:
             raise is_not(name, value)
-        if value.value in names:
-            return names[value.value]
-        parts = list(value)
-        if joined(parts).value != value.value:
+        whole = rest = value.value
+        if whole in names:
+            return names[whole]
+        parts: list[str] = []
+        for bits, each in by_size:
+            if bits & rest and not bits & ~whole:
+                parts.append(each)
+                rest &= ~bits
+        if rest:
             raise Misfit(name, "has bits that no member names")
-        return _JOIN.join(names[part.value] for part in parts)
+        return _JOIN.join(parts)
 
     def read(raw: Json, _: object) -> enum.Flag:
         if type(raw) is not str:
             raise unexpected(name, raw)
-        parts: list[enum.Flag] = []
+        value = form(0)
         for each in raw.split(_JOIN) if raw else ():
             if each not in members:
                 raise Misfit(name, f"{name} has no member {shown(each)}")
-            parts.append(members[each])
-        return joined(parts)
-
-    def joined(parts: list[enum.Flag]) -> enum.Flag:
-        whole = form(0)
-        for part in parts:
-            whole |= part
-        return whole
+            value |= members[each]
+        return value
 
     return Shape(name, frozenset({form}), TEXT, _outline(form), write, read)
 

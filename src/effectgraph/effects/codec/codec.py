@@ -33,8 +33,8 @@ class Codec(Generic[A]):
 
     schema: str
     _name: str = attrs.field(alias="name")
-    _write: Write = attrs.field(alias="write")
-    _read: Read = attrs.field(alias="read")
+    _write: Write = attrs.field(alias="write", repr=False)
+    _read: Read = attrs.field(alias="read", repr=False)
 
     def encode(self, value: A) -> bytes:
         """JSON in UTF-8. Dicts keep their order; sets are sorted.

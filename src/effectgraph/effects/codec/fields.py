@@ -41,7 +41,7 @@ def is_record(form: object) -> bool:
 
 def is_named_tuple(cls: type[object]) -> bool:
     """Whether a class is a NamedTuple itself."""
-    return tuple in cls.__bases__ and "_fields" in vars(cls)
+    return "_fields" in vars(cls) and issubclass(cls, tuple)
 
 
 def fields_of(form: object, shapes: Shapes) -> tuple[Field, ...]:

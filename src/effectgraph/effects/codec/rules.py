@@ -58,7 +58,7 @@ def _why_not(form: object) -> str:
         return "a name that is not looked up here; give the type itself"
     if form in _BARE or typing.get_origin(form) in _BARE:
         return "it does not say what is in it; write it with brackets, as in list[int]"
-    if is_class(form) and (attrs.has(form) or dataclasses.is_dataclass(form)):
+    if is_class(form) and (attrs.has(form) or dataclasses.is_dataclass(form) or hasattr(form, "_fields")):
         return "it is a plain subclass of a record and may have state that no field holds; decorate it as well"
     return "a codec has no faithful form for it; use types that have one, such as attrs classes, list and dict"
 

@@ -10,6 +10,7 @@ import attrs
 
 from effectgraph.effects.codec.errors import UnsupportedType
 from effectgraph.effects.codec.limits import MAX_SHOWN
+from effectgraph.errors import GraphError
 
 Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
 """A value that the JSON writer takes as it is."""
@@ -81,7 +82,7 @@ class Shapes(Protocol):
         ...
 
 
-class Misfit(Exception):
+class Misfit(GraphError, ValueError):
     """A value or its JSON form is not of the declared type. Each hook on the way out adds its step to the path."""
 
     def __init__(self, name: str, why: str) -> None:

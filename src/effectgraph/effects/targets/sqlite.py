@@ -89,23 +89,19 @@ class SqliteTarget:
         """Remove a key and record the token, durable on return. A key that is not there is no error.
 
         Writes nothing if the token is recorded already and the key is not there. Raises `TargetFenced` for an older
-        token, and `TargetBusy` or `TargetUnusable` if the database cannot be written; nothing was changed then.
+        token, and `TargetBusy` or `TargetUnusable` if the database cannot be written; nothing was changed then. A
+        `sqlite3.Error` of the commit leaves it unknown.
         """
         self.forget_many((effect,))
 
     def forget_many(self, effects: Iterable[CurrentEffect], /) -> None:
         """Remove many keys in one transaction, each as `forget` does: all of them, or none if it raises."""
-        wanted = tuple(effects)
-        with self._my_turn() as connection, self._explained():
-            due = [effect for effect in wanted if self._owes(Tables(connection), effect)]
-        if not due:
-            return
         with self._writing() as connection, self._explained():
             tables = Tables(connection)
-            for effect in due:
+            for effect in effects:
                 self._admit(tables, effect)
+                # With a token, whoever removed it earlier did so before the token was recorded, and that was synced.
                 if not tables.forget(effect) and effect.token == 0:
-                    # Whoever removed it may have been killed before that was synced.
                     tables.write_something()
 
     def close(self) -> None:
@@ -146,26 +142,13 @@ class SqliteTarget:
         return outcome
 
     def _admit(self, tables: Tables, effect: CurrentEffect) -> None:
-        if self._check_token(tables, effect) < effect.token:
-            tables.raise_token(effect.scope, effect.token)
-
-    def _owes(self, tables: Tables, effect: CurrentEffect) -> bool:
-        if effect.token == 0 or not self._have_tables(tables):
-            return True
-        # With its token recorded nobody older can bring the key back, so one that is not there stays away.
-        return self._check_token(tables, effect) < effect.token or tables.find(effect) is not None
-
-    def _check_token(self, tables: Tables, effect: CurrentEffect) -> int:
         if effect.token == 0:
-            return 0
+            return
         newest = tables.newest_token(effect.scope)
         if newest > effect.token:
             raise TargetFenced(self._path, effect.scope, effect.token, newest)
-        return newest
-
-    def _have_tables(self, tables: Tables) -> bool:
-        self._tables_made = self._tables_made or tables.exist()
-        return self._tables_made
+        if newest < effect.token:
+            tables.raise_token(effect.scope, effect.token)
 
     @contextmanager
     def _my_turn(self) -> Generator[LentConnection, None, None]:
@@ -186,14 +169,14 @@ class SqliteTarget:
     def _writing(self) -> Generator[LentConnection, None, None]:
         with self._my_turn() as connection:
             with self._explained():
-                made = self._have_tables(Tables(connection))
                 connection.execute("BEGIN IMMEDIATE")
             try:
-                if not made:
+                if not self._tables_made:
                     with self._explained():
                         Tables(connection).make()
                 yield connection
                 self._commit(connection)
+                self._tables_made = True
             except BaseException:
                 connection.give_up()
                 self._tables_made = False

@@ -29,7 +29,6 @@ CREATE TABLE IF NOT EXISTS effectgraph_tokens (
     writes INTEGER NOT NULL
 ) WITHOUT ROWID
 """
-_COUNT: Final = "SELECT count(*) FROM sqlite_schema WHERE name IN ('effectgraph_applied', 'effectgraph_tokens')"
 _NEWEST: Final = "SELECT token FROM effectgraph_tokens WHERE scope = ?"
 _RAISE: Final = """
 INSERT INTO effectgraph_tokens VALUES (?, ?, 1)
@@ -59,11 +58,6 @@ class Tables:
     """The tables as one connection sees them. Raises `sqlite3.Error`; transactions are the caller's."""
 
     connection: sqlite3.Connection
-
-    def exist(self) -> bool:
-        """Whether both tables are there."""
-        count: tuple[int] = self.connection.execute(_COUNT).fetchone()
-        return count == (2,)
 
     def make(self) -> None:
         """Make the tables that are not there."""
