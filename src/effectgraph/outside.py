@@ -52,7 +52,7 @@ class SystemClock:
 class Threads:
     """Runs plain functions in at most `limit` worker threads of its own.
 
-    The threads start when first needed and end with `close`, which waits for what still runs.
+    The threads start when first needed. After `close` they take nothing new, and end when what they run has ended.
     """
 
     def __init__(self, limit: int = WORKER_THREADS) -> None:
@@ -69,7 +69,8 @@ class Threads:
         return await asyncio.get_running_loop().run_in_executor(self._pool, call)
 
     def close(self) -> None:
-        self._pool.shutdown(wait=True)
+        # Not waited for: a plain node may be waiting for an effect that needs the very loop that closes this.
+        self._pool.shutdown(wait=False)
 
     def __enter__(self) -> Self:
         return self

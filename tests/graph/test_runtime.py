@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from pathlib import Path
 
 import attrs
@@ -11,6 +12,7 @@ import pytest
 from counting_graphs import Count, Route, change, failing_graph, loop_graph
 from effectgraph import (
     END,
+    BlockingContext,
     Context,
     Graph,
     GraphInvalid,
@@ -19,6 +21,7 @@ from effectgraph import (
     Status,
     Update,
     open_store,
+    tool,
     updates,
 )
 from effectgraph.graph import GraphChanged, InputMissing, RuntimeClosed
@@ -218,3 +221,33 @@ def test_a_graph_is_checked_when_the_runtime_opens(tmp_path: Path) -> None:
     with pytest.raises(GraphInvalid) as caught:
         asyncio.run(scenario())
     assert len(caught.value.problems) >= 2
+
+
+def test_leaving_the_runtime_does_not_hold_up_a_plain_node(tmp_path: Path) -> None:
+    """A plain node in the middle of its calls gets them answered while the runtime closes, and commits."""
+    entered = threading.Event()
+    goes_on = threading.Event()
+    graph = Graph("plain", version=1, state=Count)
+
+    @tool.read_only()
+    async def look() -> str:
+        return "seen"
+
+    @graph.node()
+    def act(state: Count, ctx: BlockingContext) -> Update[Count]:
+        entered.set()
+        goes_on.wait()
+        return change(notes=(ctx.call(look),))
+
+    graph.start(act)
+    graph.edge(act, END)
+
+    async def scenario() -> Run[Count]:
+        async with open_store(tmp_path / "s.db") as store:
+            async with Runtime(graph, store) as runtime:
+                run = asyncio.create_task(runtime.run("t", change(name="x")))
+                await asyncio.to_thread(entered.wait)
+                asyncio.get_running_loop().call_later(0.01, goes_on.set)
+            return await run
+
+    assert asyncio.run(scenario()).state.notes == ("seen",)

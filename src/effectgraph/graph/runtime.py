@@ -51,8 +51,9 @@ class Runtime(Generic[S, D]):
     """Runs threads of `graph` over `store`; use it in `async with`.
 
     `deps` reaches the nodes as `ctx.deps` and is never stored. `clock` and `runner` (threads for plain functions) are
-    the machine's unless handed in. Leaving the block stops every run before its next task and releases the claims; the
-    store stays open, it is the caller's. Raises `GraphInvalid` on entry, with everything that is wrong with the graph.
+    the machine's unless handed in; a runner needs a thread for each plain node and one more for the effect it waits
+    for. Leaving the block stops every run before its next task and releases the claims; the store stays open, it is
+    the caller's. Raises `GraphInvalid` on entry, with everything that is wrong with the graph.
     """
 
     @overload

@@ -34,6 +34,8 @@ class Owner:
     _lock: FileLock | None = attrs.field(alias="lock")
     runs: set[int] = attrs.field(init=False, factory=set[int])
     """Tokens of the claims whose runs go on in this process."""
+    unreleased: set[str] = attrs.field(init=False, factory=set[str])
+    """Threads whose runs are over in this process although their release may not have been written."""
 
     @classmethod
     def in_memory(cls) -> Self:

@@ -432,13 +432,18 @@ def test_errors_are_short() -> None:
     assert max(map(len, errors)) < 250
 
 
-def test_an_integer_is_bounded_whatever_python_allows() -> None:
-    """A program that lifts Python's own limit on digits cannot write what another one could not read."""
+@pytest.mark.parametrize(
+    ("allowed", "number", "why"),
+    [(0, 10**4300, "is longer than 4300 characters"), (640, 10**640, "JSON cannot hold it: Exceeds the limit")],
+    ids=["lifted", "lowered"],
+)
+def test_an_integer_is_bounded_whatever_python_allows(allowed: int, number: int, why: str) -> None:
+    """A program that changes Python's own limit on digits cannot write what could not be read, and gets our error."""
 
-    allowed = sys.get_int_max_str_digits()
-    sys.set_int_max_str_digits(0)
+    before = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(allowed)
     try:
-        with pytest.raises(NotEncodable, match="is longer than 4300 characters"):
-            codec_for(int).encode(10**4300)
+        with pytest.raises(NotEncodable, match=why):
+            codec_for(int).encode(number)
     finally:
-        sys.set_int_max_str_digits(allowed)
+        sys.set_int_max_str_digits(before)

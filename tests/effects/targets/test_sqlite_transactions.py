@@ -166,11 +166,13 @@ def test_a_connection_that_was_closed_is_noticed(target: SqliteTarget, path: Pat
 
 
 def test_nothing_commits_by_itself_after_a_statement_rolled_back(target: SqliteTarget, path: Path) -> None:
-    """`INSERT OR ROLLBACK` ends the transaction when it fails; what follows it is denied."""
+    """`INSERT OR ROLLBACK` ends the transaction when it fails; what follows it is denied, prepared before or not."""
+
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE UNIQUE INDEX once ON numbers (value)")
 
     def meddle(connection: sqlite3.Connection) -> bytes:
         insert(connection, "1")
-        connection.execute("CREATE UNIQUE INDEX once ON numbers (value)")
         with suppress(sqlite3.IntegrityError):
             connection.execute("INSERT OR ROLLBACK INTO numbers VALUES ('1')")
         return insert(connection, "2")

@@ -53,7 +53,7 @@ def _flag_shape(form: type[enum.Flag], shapes: Shapes) -> Shape:
         raise shapes.refuse(form, f"names of its members hold {_JOIN!r}, which joins them; name them otherwise")
     names = {member.value: each for each, member in reversed(members.items())}
     # Bits that have a name of their own first, then those that only have one together.
-    by_size = sorted(reversed(names.items()), key=lambda item: item[0].bit_count() != 1)
+    by_size = sorted(names.items(), key=lambda item: (item[0].bit_count() != 1, item[0]))
 
     def write(value: enum.Flag) -> Json:
         if type(value) is not form:

@@ -121,11 +121,14 @@ def _made(form: object) -> Codec[object]:
     build = Build(RULES)
     try:
         shape = build.of(plain, "")
+        schema = build.schema(shape)
     except RecursionError:
         raise UnsupportedType("", "this type", _TOO_DEEP) from None
+    except UnicodeEncodeError:
+        raise UnsupportedType("", ascii(form), "a name in it has a lone surrogate, which is no character") from None
     converter = build.converter()
     write, read = converter.get_unstructure_hook(plain), converter.get_structure_hook(plain)
-    return Codec(schema=build.schema(shape), name=shape.name, write=write, read=read)
+    return Codec(schema=schema, name=shape.name, write=write, read=read)
 
 
 _kept = lru_cache(CACHED_CODECS)(_made)

@@ -27,7 +27,7 @@ Not smaller, so that the two syncs are shared by some hundred commits.
 """
 
 WAL_POLL_S: Final = 0.005
-"""Seconds between two tries to turn the log on, for which SQLite does not wait by itself."""
+"""Seconds between two tries to turn the log on, for which SQLite does not always wait by itself."""
 
 
 def open_memory(namespace: str | None) -> sqlite3.Connection:

@@ -26,8 +26,9 @@ FROM threads t JOIN history h ON h.thread = t.ref WHERE t.id = ? ORDER BY h.step
 """
 NEXT_OWNER: Final = "SELECT min(owner) FROM threads WHERE status = 'running' AND graph = ? AND owner > ?"
 RUNNING: Final = """
-SELECT id, token FROM threads WHERE status = 'running' AND graph = ? AND owner IS ? AND id > ? ORDER BY id
+SELECT id FROM threads WHERE status = 'running' AND graph = ? AND owner IS ? AND id > ? ORDER BY id
 """
+HELD: Final = "SELECT token FROM threads WHERE id = ? AND status = 'running' AND graph = ? AND owner = ?"
 WITHOUT_OUTCOME: Final = f"""
 SELECT t.token, t.owner, {", ".join("e." + column.strip() for column in effects.COLUMNS.split(","))}
 FROM effects e LEFT JOIN threads t ON e.token > 0 AND t.id = e.scope AND t.incarnation = e.incarnation
@@ -80,8 +81,12 @@ def history(connection: sqlite3.Connection, store: str, name: str) -> tuple[Hist
 
 def runnable(connection: sqlite3.Connection, own: Owner, graph: str, limit: int, after: str) -> tuple[str, ...]:
     """Ids of a graph's running threads whose run does not go on, in order: from the index of those, owner by owner."""
-    by_owner = [_of_owner(connection, own, holder, graph, after) for holder in _holders(connection, graph)]
-    return tuple(islice(heapq.merge(*by_owner), limit))
+    listed = [
+        _of_owner(connection, holder, graph, after)
+        for holder in _holders(connection, graph)
+        if holder is None or not own.alive(holder)
+    ]
+    return tuple(islice(heapq.merge(*listed, _unreleased(connection, own, graph, after)), limit))
 
 
 def unresolved(connection: sqlite3.Connection, own: Owner, limit: int, after: EffectKey | None) -> tuple[Evidence, ...]:
@@ -113,13 +118,14 @@ def _holders(connection: sqlite3.Connection, graph: str) -> Iterator[OwnerId | N
         yield holder
 
 
-def _of_owner(
-    connection: sqlite3.Connection, own: Owner, holder: OwnerId | None, graph: str, after: str
-) -> Iterator[str]:
-    if holder is not None and holder != own.id and own.alive(holder):
-        return
-    row: tuple[str, int]
+def _of_owner(connection: sqlite3.Connection, holder: OwnerId | None, graph: str, after: str) -> Iterator[str]:
+    row: tuple[str]
     for row in connection.execute(RUNNING, (graph, holder, after)):
-        name, token = row
-        if holder != own.id or token not in own.runs:
+        yield row[0]
+
+
+def _unreleased(connection: sqlite3.Connection, own: Owner, graph: str, after: str) -> Iterator[str]:
+    for name in sorted(own.unreleased):
+        row: tuple[int] | None = connection.execute(HELD, (name, graph, own.id)).fetchone()
+        if name > after and row is not None and row[0] not in own.runs:
             yield name

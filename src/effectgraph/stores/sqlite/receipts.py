@@ -127,6 +127,11 @@ class QueuedReceipt(Generic[T_co]):
         """Keep an error as the result. Worker's side."""
         self._error = error
 
+    @property
+    def made(self) -> bool:
+        """Whether the call came to a result. Worker's side: true before `done` is."""
+        return self._error is None and bool(self._value)
+
     def finish(self, needed: int, futures: dict[Loop, list[Waiting]], at_sync: list[Callable[[], None]]) -> None:
         """Become done; add who waits to `futures`, and what to call at sync `needed` to `at_sync`. Desk's side."""
         self._run = None

@@ -144,8 +144,10 @@ class SqliteStore:
     def release(self, claim: Claim, /) -> Receipt[None]:
         """Give a claim back. Synced, with all before it; tried even if an earlier write of the claim failed."""
 
-        def over() -> None:
+        def over(made: bool) -> None:
             self._owner.runs.discard(claim.token)
+            if not made:
+                self._owner.unreleased.add(claim.thread)
 
         return self._write(
             lambda connection: claims.release(connection, claim), Sync.NOW, claim=claim, ends_lane=True, at_end=over
@@ -300,7 +302,7 @@ class SqliteStore:
         *,
         claim: Claim | None = None,
         ends_lane: bool = False,
-        at_end: Callable[[], None] | None = None,
+        at_end: Callable[[bool], None] | None = None,
     ) -> Write[T]:
         self._check_open()
         write = Write(

@@ -211,5 +211,5 @@ class Writer:
         for write in group:
             self._lanes.passed(write)
             if write.at_end is not None:
-                write.at_end()
+                write.at_end(write.made)
         self._desk.hand_out(group, synced=on_disk)

@@ -17,7 +17,7 @@ class Write(QueuedReceipt[T_co]):
 
     `claim` is None for a write that is in no lane. `ends_lane` marks the release of a claim: it is tried even if
     an earlier write failed, so that a failed run does not block its thread, and it is the last of its lane.
-    `at_end` is called in the writer's thread when the write is over, made or failed, before anybody hears of it.
+    `at_end` is called in the writer's thread when the write is over, before anybody hears of it: whether it was made.
     """
 
     __slots__ = ("at_end", "claim", "ends_lane", "sync")
@@ -30,7 +30,7 @@ class Write(QueuedReceipt[T_co]):
         *,
         claim: Claim | None = None,
         ends_lane: bool = False,
-        at_end: Callable[[], None] | None = None,
+        at_end: Callable[[bool], None] | None = None,
     ) -> None:
         super().__init__(desk, run)
         self.sync = sync
