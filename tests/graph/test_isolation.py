@@ -16,6 +16,7 @@ import pytest
 
 from effectgraph.effects.codec import codec_for
 from effectgraph.graph.isolation import copier, is_immutable
+from stable_ids import named
 
 
 class Color(enum.Enum):
@@ -108,7 +109,7 @@ class HoldsOpen:
         *(Color, OrderId, Literal["a", 1], int | str | None, tuple[int, ...], tuple[int, str], tuple[()]),
         *(frozenset[int], Annotated[int, "add"], Point, Tree, Pair, tuple[Pair, ...], Box[int], Row),
     ],
-    ids=str,
+    ids=named,
 )
 def test_immutable_types_are_shared(form: object) -> None:
     """Where no value can change, none is copied."""
@@ -122,7 +123,7 @@ def test_immutable_types_are_shared(form: object) -> None:
         *(list[int], dict[str, int], set[int], tuple[list[int], ...], int | list[int], bytearray, object, Any),
         *(Open, OpenData, HoldsList, HoldsOpen, tuple[Open, ...], Box[list[int]], Rows, Annotated[list[int], "append"]),
     ],
-    ids=str,
+    ids=named,
 )
 def test_a_type_with_something_in_it_that_can_change_is_not(form: object) -> None:
     """One part that can change is enough, and a type that is not known counts as one."""
@@ -142,7 +143,7 @@ def test_a_type_with_something_in_it_that_can_change_is_not(form: object) -> Non
         (HoldsList, HoldsList([1])),
         (tuple[Open, ...], (Open(1),)),
     ],
-    ids=str,
+    ids=named,
 )
 def test_a_copy_is_equal_and_shares_nothing_that_can_change(form: Any, value: object) -> None:
     """The copy has the same type and value; whatever can change in it is another object."""

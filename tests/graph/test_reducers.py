@@ -15,6 +15,7 @@ from effectgraph.graph.errors import UpdateRefused
 from effectgraph.graph.reducers import Reducer, add, append, merge, reducer_of, union
 from effectgraph.graph.state import updates
 from effectgraph.graph.state_type import state_type_of
+from stable_ids import named
 
 Names = NewType("Names", tuple[str, ...])
 
@@ -221,7 +222,7 @@ def test_a_reducer_that_returns_another_type_is_refused() -> None:
         (Annotated[int, 3], None),
         (int, None),
     ],
-    ids=str,
+    ids=named,
 )
 def test_a_field_names_its_reducer(form: object, reducer: Reducer | None) -> None:
     """By itself or as text; what else stands in `Annotated` is for others."""
@@ -245,7 +246,7 @@ def test_a_field_names_its_reducer(form: object, reducer: Reducer | None) -> Non
         (Annotated[int, later], "reducer later is async; "),
         (Annotated[int, one_sided], "reducer one_sided does not take (old, new); "),
     ],
-    ids=str,
+    ids=named,
 )
 def test_a_reducer_that_cannot_work_is_told(form: Any, why: str) -> None:
     """A reducer that does not fit its field is found before anything runs."""

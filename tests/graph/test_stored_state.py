@@ -13,6 +13,7 @@ from effectgraph.graph.state import given, updates
 from effectgraph.graph.state_type import StateType, state_type_of
 from effectgraph.graph.stored_state import pieces_to_write, restored
 from effectgraph.stores.records import Piece
+from stable_ids import named
 
 
 @attrs.frozen(kw_only=True)
@@ -140,7 +141,7 @@ def test_a_new_field_has_its_default_and_is_to_be_written() -> None:
         updates(Wider)(id="o-2"),
         None,
     ],
-    ids=repr,
+    ids=named,
 )
 def test_a_new_field_is_written_whole_with_the_next_change(update: object) -> None:
     """Whatever the change does to a new field, the store gets one piece of it, and the state is the same again."""

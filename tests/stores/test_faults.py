@@ -56,8 +56,10 @@ def test_a_release_that_fails_leaves_the_thread_to_this_process(path: Path) -> N
         with pytest.raises(ClaimHeld):
             other.claim(THREAD).wait()
         assert store.runnable("shop").wait() == (THREAD,)
+        assert store.runnable("shop", after=THREAD).wait() == ()
 
         assert store.claim(THREAD).wait().claim.token > claim.token
+        assert store.runnable("shop").wait() == ()
 
 
 def test_opening_waits_for_who_is_making_the_file(path: Path) -> None:

@@ -177,6 +177,7 @@ def test_nothing_commits_by_itself_after_a_statement_rolled_back(target: SqliteT
             connection.execute("INSERT OR ROLLBACK INTO numbers VALUES ('1')")
         return insert(connection, "2")
 
+    target.forget(effect())
     with pytest.raises(TransactionTaken):
         target.apply(effect(), meddle)
     assert rows(path) == 0

@@ -44,12 +44,13 @@ class Desk:
             later = due if synced else self._at_next_sync
             for receipt in receipts:
                 receipt.finish(needed, futures, later)
+        # Before anybody is woken: who waited for a sync finds that what hung on it has been done.
+        for then in due:
+            _call(then)
         for loop, waiting in futures.items():
             # A loop that is closed has nobody left to wake.
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(_wake, waiting)
-        for then in due:
-            _call(then)
 
     def keep(self, needed: int, then: Callable[[], None]) -> bool:
         """Keep `then` until sync number `needed`; False if that has been made. Called with the lock held."""
