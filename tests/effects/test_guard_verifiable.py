@@ -201,3 +201,33 @@ def test_an_unusable_target_reaches_the_caller(tmp_path: Path) -> None:
         return await store.evidence(KEY, 0)
 
     assert with_guard(tmp_path, scenario) is None
+
+
+def test_a_conflict_on_a_replay_says_what_the_target_said(tmp_path: Path) -> None:
+    """A stranger came between the second plan and its effect: all digests are named, and the target's own words."""
+    document = Document()
+
+    async def scenario(guard: EffectGuard, _: SqliteStore) -> str:
+        def failing(token: int) -> Verifiable[str]:
+            def broken(token: int) -> None:
+                raise OSError("before the write")
+
+            return Verifiable(before="a", after="ax", presumed="never", effect=broken)
+
+        with pytest.raises(EffectUnknown):
+            await guard.verifiable(KEY, TEXT, fingerprint="f", plan=failing, probe=document.probe)
+
+        def overtaken(token: int) -> Verifiable[str]:
+            planned = document.plan(token)
+            document.content = "stranger"
+            return planned
+
+        with pytest.raises(EffectReplayRefused) as caught:
+            await guard.verifiable(KEY, TEXT, fingerprint="f", plan=overtaken, probe=document.probe)
+        assert caught.value.code is Refusal.CONFLICT
+        return str(caught.value)
+
+    text = with_guard(tmp_path, scenario)
+    assert "the target is stranger; it was a before" in text
+    assert "target document: expected a, found stranger" in text
+    assert document.writes == 0

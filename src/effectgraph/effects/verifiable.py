@@ -62,18 +62,18 @@ class VerifiableProcedure(Generic[A]):
             evidence = await attempt.write_intent(plan=plan, seen=evidence)
             try:
                 await attempt.perform(evidence, planned.effect, attempt.token)
-            except TargetMoved:
-                return await self._probe_once(attempt, evidence, plan)
+            except TargetMoved as moved:
+                return await self._probe_once(attempt, evidence, plan, moved)
             return await attempt.record_encoded(evidence, plan.landing.presumed, How.RUN)
         raise attempt.refusal(
             Refusal.CONFLICT, f"the target changed under {ROUNDS} looks in a row", "stop its other writers, then retry"
         )
 
-    async def _probe_once(self, attempt: Attempt[A], evidence: Evidence, plan: Plan) -> Settled:
+    async def _probe_once(self, attempt: Attempt[A], evidence: Evidence, plan: Plan, moved: TargetMoved) -> Settled:
         digest = await attempt.ask(self.probe)
         _, landing = judge(digest, plan)
         if landing is None:
-            raise _conflict(attempt, digest, plan)
+            raise _conflict(attempt, digest, plan, f" ({moved})") from moved
         return await attempt.record_encoded(evidence, landing.presumed, How.PROBE)
 
 
@@ -93,10 +93,10 @@ def _without(landings: tuple[Landing, ...], after: str) -> tuple[Landing, ...]:
     return tuple(landing for landing in landings if landing.after != after)
 
 
-def _conflict(attempt: Attempt[A], digest: str, plan: Plan) -> EffectReplayRefused:
+def _conflict(attempt: Attempt[A], digest: str, plan: Plan, remark: str = "") -> EffectReplayRefused:
     afters = ", ".join(landing.after for landing in (plan.landing, *plan.earlier))
     return attempt.refusal(
         Refusal.CONFLICT,
-        f"the target is {digest}; it was {plan.before} before, and would be {afters} after",
+        f"the target is {digest}; it was {plan.before} before, and would be {afters} after{remark}",
         "look at the target: somebody else changed it; put it right, then retry",
     )
