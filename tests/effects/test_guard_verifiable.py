@@ -13,10 +13,12 @@ from effectgraph import (
     EffectUnknown,
     Refusal,
     Verifiable,
+    open_store,
 )
 from effectgraph.effects.limits import OUTCOME_BYTES
 from effectgraph.effects.targets import TargetUnusable
 from effectgraph.stores import SqliteStore
+from effectgraph.stores.records import Claim
 from guarded import KEY, TEXT, Document, refusal_of, with_guard, write
 
 
@@ -231,3 +233,35 @@ def test_a_conflict_on_a_replay_says_what_the_target_said(tmp_path: Path) -> Non
     assert "the target is stranger; it was a before" in text
     assert "target document: expected a, found stranger" in text
     assert document.writes == 0
+
+
+def test_evidence_that_goes_while_a_call_plans_is_looked_at_again(tmp_path: Path) -> None:
+    """Another process withdrew the intent meanwhile: the call finds nothing, and starts afresh."""
+    document = Document()
+    plans: list[int] = []
+
+    async def scenario(guard: EffectGuard, store: SqliteStore) -> tuple[str, int]:
+        def failing(token: int) -> Verifiable[str]:
+            def broken(token: int) -> None:
+                raise OSError("before the write")
+
+            return Verifiable(before="a", after="ax", presumed="never", effect=broken)
+
+        with pytest.raises(EffectUnknown):
+            await guard.verifiable(KEY, TEXT, fingerprint="f", plan=failing, probe=document.probe)
+
+        async def plan(token: int) -> Verifiable[str]:
+            plans.append(token)
+            if len(plans) == 1:
+                async with open_store(tmp_path / "s.db") as other:
+                    claim = Claim(thread=KEY.scope, incarnation=0, token=0, owner=other.owner)
+                    await other.withdraw(claim, KEY, seen=2)
+            return document.plan(token)
+
+        value = await guard.verifiable(KEY, TEXT, fingerprint="f", plan=plan, probe=document.probe)
+        evidence = await store.evidence(KEY, 0)
+        assert evidence is not None
+        return value, evidence.attempt
+
+    assert with_guard(tmp_path, scenario) == ("to ax", 1)
+    assert (len(plans), document.writes) == (2, 1)

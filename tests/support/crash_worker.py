@@ -11,7 +11,7 @@ from pathlib import Path
 from crash_shop import Boundary, EffectKind, Place, order_graph
 from effectgraph import EffectKey, Runtime
 from effectgraph.stores import ClaimLost, Receipt, SqliteStore
-from effectgraph.stores.records import Begun, Claim, Commit, Evidence, Intent, Outcome, Sync
+from effectgraph.stores.records import Begun, Claim, Commit, Intent, Outcome, Sync
 
 FENCED = 7
 """The exit code of a worker that found its claim lost when it went on."""
@@ -37,7 +37,7 @@ class SignallingStore(SqliteStore):
         self.reach(Boundary.AFTER_INTENT)
         return receipt
 
-    def settle(self, claim: Claim, key: EffectKey, outcome: Outcome, *, seen: int, sync: Sync) -> Receipt[Evidence]:
+    def settle(self, claim: Claim, key: EffectKey, outcome: Outcome, *, seen: int, sync: Sync) -> Receipt[Outcome]:
         receipt = super().settle(claim, key, outcome, seen=seen, sync=sync)
         receipt.wait()
         self.reach(Boundary.AFTER_OUTCOME)

@@ -88,6 +88,9 @@ class Attempt(Generic[A]):
             begun = await self._ledger.begin(call.key, intent, seen=seen)
         except ClaimLost as error:
             raise self._stale(error) from error
+        except EvidenceChanged as error:
+            # It was withdrawn or released meanwhile: there is nothing now.
+            raise EvidenceMoved from error
         if not begun.mine:
             raise EvidenceMoved
         return begun.evidence
@@ -141,10 +144,9 @@ class Attempt(Generic[A]):
             raise EffectNotRecorded(self.call.key, str(error), self.call.codec.decode(encoded)) from error
         except StoreError as error:
             raise EffectNotRecorded(self.call.key, str(error), self.call.codec.decode(encoded)) from error
-        first = stands.outcome
-        if first is None or first.value is None:
+        if stands.value is None:
             return Settled(encoded, outcome.schema, receipt.when_synced)
-        return Settled(first.value, first.schema, receipt.when_synced)
+        return Settled(stands.value, stands.schema, receipt.when_synced)
 
     def refusal(self, code: Refusal, known: str, way_out: str) -> EffectReplayRefused:
         """The answer that the effect was not run, or not run again."""

@@ -70,7 +70,7 @@ class Ledger:
         self._remember(begun.evidence)
         return begun
 
-    def settle(self, evidence: Evidence, outcome: Outcome, sync: Sync) -> Receipt[Evidence]:
+    def settle(self, evidence: Evidence, outcome: Outcome, sync: Sync) -> Receipt[Outcome]:
         """Record an outcome. Under a claim it counts at once; the write is in the queue, in order."""
         receipt = self._store.settle(
             self.claim_for(evidence.key), evidence.key, outcome, seen=evidence.version, sync=sync

@@ -117,7 +117,7 @@ class Store(Protocol):
         """
         ...
 
-    def settle(self, claim: Claim, key: EffectKey, outcome: Outcome, *, seen: int, sync: Sync) -> Receipt[Evidence]:
+    def settle(self, claim: Claim, key: EffectKey, outcome: Outcome, *, seen: int, sync: Sync) -> Receipt[Outcome]:
         """Record an outcome; the first one wins, so evidence that has one is returned as it stands.
 
         Raises `ClaimLost`, `TaskClosed`, and `EvidenceChanged` if the intent is not at version `seen`.
@@ -128,7 +128,7 @@ class Store(Protocol):
         """Remove an intent whose effect is known not to have happened. Synced. Raises as `settle` does."""
         ...
 
-    def trouble(self, claim: Claim, key: EffectKey, text: str, *, seen: int) -> Receipt[Evidence]:
+    def trouble(self, claim: Claim, key: EffectKey, text: str, *, seen: int) -> Receipt[None]:
         """Note that an attempt ended without knowing: nobody is at work on it now. Raises as `settle` does."""
         ...
 

@@ -310,6 +310,17 @@ def test_a_local_class_is_itself_and_not_its_namesake() -> None:
     assert codec.decode(codec.encode(value)) == value
 
 
+def test_a_local_typed_dict_can_name_itself() -> None:
+    """A typed dict inside a function that holds more of its kind comes back."""
+
+    class Branch(TypedDict):
+        branches: list[Branch]
+
+    codec = codec_for(Branch)
+
+    assert codec.decode(codec.encode({"branches": [{"branches": []}]})) == {"branches": [{"branches": []}]}
+
+
 def again() -> type[object]:
     """A class that refers to itself by a quoted name, of which `typing` has one object for all."""
     return attrs.make_class("Again", {"inner": attrs.field(type=typing.__dict__["List"]["Again"])})

@@ -276,6 +276,13 @@ class Right(enum.Flag, boundary=enum.KEEP):
     READ = 1
 
 
+class Both(enum.IntFlag):
+    """Two bits that only have a name together."""
+
+    ONE = 1
+    BOTH = 6
+
+
 def noon(zone: dt.tzinfo) -> dt.datetime:
     """A moment in a zone."""
     return dt.datetime(2026, 3, 7, 12, tzinfo=zone)
@@ -305,6 +312,7 @@ VALUES: list[tuple[object, object, str, str]] = [
     (Path, Path("a\udcff"), "", "str"),
     (Size, 1, "", "Size"),
     (Right, Right(5), "", "Right"),
+    (Both, Both(3), "", "Both"),
     (Literal["a", 1], "b", "", "Literal['a', 1]"),
     (Literal["a", 1], [], "", "Literal['a', 1]"),
     (dict[Decimal, int], {Decimal("NaN"): 1, Decimal("NaN"): 2}, "", "dict[Decimal, int]"),

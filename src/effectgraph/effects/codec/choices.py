@@ -52,8 +52,8 @@ def _flag_shape(form: type[enum.Flag], shapes: Shapes) -> Shape:
     if any(_JOIN in each or not each for each in members):
         raise shapes.refuse(form, f"names of its members hold {_JOIN!r}, which joins them; name them otherwise")
     names = {member.value: each for each, member in reversed(members.items())}
-    # Bits that have a name of their own first, then those that only have one together.
-    by_size = sorted(names.items(), key=lambda item: (item[0].bit_count() != 1, item[0]))
+    # Ascending, so a bit that has a name of its own comes before any member that has it with others.
+    by_bits = sorted(names.items())
 
     def write(value: enum.Flag) -> Json:
         if type(value) is not form:
@@ -62,7 +62,7 @@ def _flag_shape(form: type[enum.Flag], shapes: Shapes) -> Shape:
         if whole in names:
             return names[whole]
         parts: list[str] = []
-        for bits, each in by_size:
+        for bits, each in by_bits:
             if bits & rest and not bits & ~whole:
                 parts.append(each)
                 rest &= ~bits

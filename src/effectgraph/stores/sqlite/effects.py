@@ -62,11 +62,8 @@ UPDATE effects
 SET outcome = :outcome, outcome_schema = :outcome_schema, how = :how, settled_us = :settled_us, trouble = NULL,
     version = version + 1
 WHERE {SEEN} AND {MAY}
-RETURNING {COLUMNS}
 """
-TROUBLE: Final = (
-    f"UPDATE effects SET trouble = :trouble, version = version + 1 WHERE {SEEN} AND {MAY} RETURNING {COLUMNS}"
-)
+TROUBLE: Final = f"UPDATE effects SET trouble = :trouble, version = version + 1 WHERE {SEEN} AND {MAY}"
 WITHDRAW: Final = f"DELETE FROM effects WHERE {SEEN} AND {MAY}"
 DROP: Final = f"DELETE FROM effects WHERE {KEY} AND settled_us IS NOT NULL"
 FIND: Final = f"SELECT {COLUMNS} FROM effects WHERE {KEY}"
@@ -109,8 +106,8 @@ def begin(connection: sqlite3.Connection, claim: Claim, key: EffectKey, intent: 
     return Begun(evidence=found, mine=False)
 
 
-def settle(connection: sqlite3.Connection, claim: Claim, key: EffectKey, outcome: Outcome, seen: int) -> Evidence:
-    """Record an outcome; evidence that has one is returned as it stands."""
+def settle(connection: sqlite3.Connection, claim: Claim, key: EffectKey, outcome: Outcome, seen: int) -> Outcome:
+    """Record an outcome; the one that stands is returned."""
     values = _of(claim, key) | {
         "seen": seen,
         "outcome": outcome.value,
@@ -118,14 +115,15 @@ def settle(connection: sqlite3.Connection, claim: Claim, key: EffectKey, outcome
         "how": outcome.how.value,
         "settled_us": outcome.at_us,
     }
-    row: Row | None = connection.execute(SETTLE, values).fetchone()
-    return evidence(row) if row is not None else _settled_before(connection, claim, key, seen)
+    if connection.execute(SETTLE, values).rowcount == 1:
+        return outcome
+    return _settled_before(connection, claim, key, seen)
 
 
-def trouble(connection: sqlite3.Connection, claim: Claim, key: EffectKey, text: str, seen: int) -> Evidence:
-    """Note that an attempt ended without knowing; evidence that has an outcome is returned as it stands."""
-    row: Row | None = connection.execute(TROUBLE, _of(claim, key) | {"seen": seen, "trouble": text}).fetchone()
-    return evidence(row) if row is not None else _settled_before(connection, claim, key, seen)
+def trouble(connection: sqlite3.Connection, claim: Claim, key: EffectKey, text: str, seen: int) -> None:
+    """Note that an attempt ended without knowing; evidence that has an outcome stays as it is."""
+    if connection.execute(TROUBLE, _of(claim, key) | {"seen": seen, "trouble": text}).rowcount == 0:
+        _settled_before(connection, claim, key, seen)
 
 
 def withdraw(connection: sqlite3.Connection, claim: Claim, key: EffectKey, seen: int) -> None:
@@ -243,12 +241,12 @@ def _mine(claim: Claim, key: EffectKey, intent: Intent, attempt: int, version: i
     return Begun(evidence=mine, mine=True)
 
 
-def _settled_before(connection: sqlite3.Connection, claim: Claim, key: EffectKey, seen: int) -> Evidence:
+def _settled_before(connection: sqlite3.Connection, claim: Claim, key: EffectKey, seen: int) -> Outcome:
     _check_may(connection, claim, key)
     found = find(connection, key, claim.incarnation)
     if found is None or found.outcome is None:
         raise EvidenceChanged(str(key), seen, None if found is None else found.version)
-    return found
+    return found.outcome
 
 
 def _check_may(connection: sqlite3.Connection, claim: Claim, key: EffectKey) -> None:

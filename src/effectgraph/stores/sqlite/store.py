@@ -112,7 +112,7 @@ class SqliteStore:
 
     @property
     def at_work(self) -> MutableMapping[tuple[EffectKey, int], object]:
-        """The effects (key, incarnation) that this owner is running now; the guard's."""
+        """The effects (key, token) that this owner is running now; the guard's."""
         return self._at_work
 
     @property
@@ -182,7 +182,7 @@ class SqliteStore:
             lambda connection: effects.begin(connection, claim, key, intent, seen), Sync.NOW, claim=claim
         )
 
-    def settle(self, claim: Claim, key: EffectKey, outcome: Outcome, *, seen: int, sync: Sync) -> Receipt[Evidence]:
+    def settle(self, claim: Claim, key: EffectKey, outcome: Outcome, *, seen: int, sync: Sync) -> Receipt[Outcome]:
         """Record an outcome; the first one wins. Raises `ClaimLost`, `TaskClosed`, `EvidenceChanged`."""
         return self._write(lambda connection: effects.settle(connection, claim, key, outcome, seen), sync, claim=claim)
 
@@ -190,7 +190,7 @@ class SqliteStore:
         """Remove an intent whose effect did not happen. Synced. Raises as `settle` does."""
         return self._write(lambda connection: effects.withdraw(connection, claim, key, seen), Sync.NOW, claim=claim)
 
-    def trouble(self, claim: Claim, key: EffectKey, text: str, *, seen: int) -> Receipt[Evidence]:
+    def trouble(self, claim: Claim, key: EffectKey, text: str, *, seen: int) -> Receipt[None]:
         """Note that an attempt ended without knowing. Raises as `settle` does."""
         return self._write(
             lambda connection: effects.trouble(connection, claim, key, text, seen), Sync.LATER, claim=claim
