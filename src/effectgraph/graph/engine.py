@@ -78,23 +78,25 @@ class Engine(Generic[S, D]):
         `ClaimLost` if somebody took the thread, `StoreError` if the store fails, `RuntimeClosed` after `stop`.
         """
         try:
+            return await self._run(resumed)
+        finally:
+            self.ended.set()
+
+    async def _run(self, resumed: bool) -> Run[S]:
+        try:
             if resumed and self._task is not None and self._task.status is not TaskStatus.COMMITTED:
                 self._task = await self._store.attempt(self._claim, self._task.id)
             failure = await self._tasks()
         except BaseException:
+            # What went wrong first is what the caller has to hear of.
             with suppress(StoreError):
                 await self._let_go()
-            self.ended.set()
             raise
-        try:
-            await self._let_go()
-        finally:
-            self.ended.set()
+        await self._let_go()
         for receipt in self._queued:
             await receipt
-        if failure is None:
-            return Run(Status.DONE, self._states.isolated(self._state))
-        return Run(Status.FAILED, self._states.isolated(self._state), (failure,))
+        state = self._states.isolated(self._state)
+        return Run(Status.DONE, state) if failure is None else Run(Status.FAILED, state, (failure,))
 
     async def _tasks(self) -> TaskFailure | None:
         while self._task is not None:
