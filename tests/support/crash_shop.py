@@ -112,8 +112,6 @@ def _charge(place: Place, idempotency_key: str | None) -> str:
 
 def order_graph(place: Place, kind: EffectKind, changed: Callable[[], None]) -> Graph[Order, None]:
     """A graph whose node makes one effect of this kind; `changed` is called when the target has just changed."""
-    books = SqliteTarget(place.database)
-
     def digest(line: str) -> str:
         return FileTarget(place.file).probe(current_effect())
 
@@ -131,12 +129,14 @@ def order_graph(place: Place, kind: EffectKind, changed: Callable[[], None]) -> 
         """The books, whose change is on disk when `changed` is called."""
 
         def apply(self, effect: CurrentEffect, run: Callable[[sqlite3.Connection], bytes], /) -> bytes:
-            outcome = books.apply(effect, run)
+            with SqliteTarget(place.database) as books:
+                outcome = books.apply(effect, run)
             changed()
             return outcome
 
         def forget(self, effect: CurrentEffect, /) -> None:
-            books.forget(effect)
+            with SqliteTarget(place.database) as books:
+                books.forget(effect)
 
     @tool.applied_keys(target=ReportingBooks)
     def sell(sales: sqlite3.Connection, item: str) -> str:
