@@ -159,7 +159,10 @@ def to_json(report: Report) -> bytes:
 
 def figures_table(report: Report) -> Table:
     """What ran, grouped by what an operation is."""
-    table = Table(title=f"Medians of {report.rounds} round{'s' if report.rounds > 1 else ''}")
+    table = Table(
+        title=f"Medians of {report.rounds} round{'s' if report.rounds > 1 else ''}",
+        caption="For one operation: syncs as the kernel saw them; commits, and how many synced, as the store counts them",
+    )
     table.add_column("operation")
     for heading in ("per second", "slowest - fastest", "us each", "syncs", "commits", "synced"):
         table.add_column(heading, justify="right", no_wrap=True)

@@ -419,7 +419,7 @@ def test_errors_are_short() -> None:
     long = "x" * 100_000
     errors: list[str] = []
     for form, data in [
-        (Span, {long: 1}),
+        (Span, {"start": 1, long: 1}),
         (Decimal, long),
         (Part | Span, {long: 1}),
         (Colour, long),

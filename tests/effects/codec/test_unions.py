@@ -176,6 +176,14 @@ def test_equal_unions_have_one_form() -> None:
     assert codec_for(A | B) is codec_for(B | A)
 
 
+def test_a_literal_has_one_name_in_any_order() -> None:
+    """Python takes a literal for equal in any order, so its name in the bytes does not depend on the order."""
+
+    codec = codec_of(Literal["d", "c"] | str)
+
+    assert codec.encode("c") == b"{\"Literal['c', 'd']\":\"c\"}"
+
+
 def other_a() -> type[object]:
     """Another class of the name `A`."""
 

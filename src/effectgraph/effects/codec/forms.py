@@ -16,8 +16,8 @@ def bare(form: object, scope: Mapping[str, object] | None = None, *, extras: boo
     Raises whatever looking up a name raises.
     """
     holder = type("Holder", (), {"__annotations__": {"form": form}})
-    # Names go in as locals: the annotations of a typed dict bring globals of their own, and where locals and globals are
-    # one, `typing` keeps what a quoted name in `List["A"]` meant and gives it to every class that says the same.
+    # Names go in as locals: a typed dict's annotations bring globals of their own, and where the two are one, `typing`
+    # keeps what a quoted name in `List["A"]` meant and gives it to every class that says the same.
     hints: dict[str, object] = get_type_hints(holder, {}, dict(scope or {}), include_extras=extras)
     return hints["form"]
 
