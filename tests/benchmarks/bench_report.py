@@ -161,7 +161,7 @@ def figures_table(report: Report) -> Table:
     """What ran, grouped by what an operation is."""
     table = Table(
         title=f"Medians of {report.rounds} round{'s' if report.rounds > 1 else ''}",
-        caption="For one operation: syncs as the kernel saw them; commits, and how many synced, as the store counts them",
+        caption="For one operation: syncs as the kernel sees them; commits, and those synced, as the store counts them",
     )
     table.add_column("operation")
     for heading in ("per second", "slowest - fastest", "us each", "syncs", "commits", "synced"):

@@ -112,6 +112,7 @@ def _charge(place: Place, idempotency_key: str | None) -> str:
 
 def order_graph(place: Place, kind: EffectKind, changed: Callable[[], None]) -> Graph[Order, None]:
     """A graph whose node makes one effect of this kind; `changed` is called when the target has just changed."""
+
     def digest(line: str) -> str:
         return FileTarget(place.file).probe(current_effect())
 
