@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import sqlite3
 from pathlib import Path
 
@@ -133,3 +134,28 @@ def test_E21_a_commit_after_the_thread_was_deleted_is_refused(tmp_path: Path) ->
                 await runtime.state("t")
 
     asyncio.run(scenario())
+
+
+def test_over_a_store_that_syncs_all_each_step_is_on_disk_before_the_next(tmp_path: Path) -> None:
+    """A run waits for each commit: the store has synced as often as steps have ended, and not only at the end."""
+    synced: list[int] = []
+    graph = Graph("all", version=1, state=Count)
+
+    async def scenario() -> None:
+        async with open_store(tmp_path / "s.db", sync="all") as store:
+
+            @graph.node()
+            async def count(state: Count, ctx: Context) -> Update[Count]:
+                synced.append(store.counts.synced_transactions)
+                return change(total=state.total + 1)
+
+            def again(state: Count) -> bool:
+                return state.total < 5
+
+            graph.start(count)
+            graph.branch(count, again).to({True: count, False: END})
+            async with Runtime(graph, store) as runtime:
+                await runtime.run("t", change(name="x"))
+
+    asyncio.run(scenario())
+    assert [later - earlier for earlier, later in itertools.pairwise(synced)] == [1] * 4

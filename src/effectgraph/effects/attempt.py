@@ -24,7 +24,7 @@ from effectgraph.effects.ledger import Ledger
 from effectgraph.effects.transition import Aftermath, Ended, aftermath
 from effectgraph.outside import Clock, Runner, micros
 from effectgraph.stores.errors import ClaimLost, EvidenceChanged, StoreError
-from effectgraph.stores.records import OUTSIDE, Evidence, How, Intent, Kind, Outcome, Plan, Sync
+from effectgraph.stores.records import Evidence, How, Intent, Kind, Outcome, Plan, Sync
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -131,7 +131,7 @@ class Attempt(Generic[A]):
         outcome = Outcome(value=kept, schema=self.call.codec.schema, how=how, at_us=micros(self._clock.now()))
         sync = Sync.LATER if self.call.outcome_lost_is_harmless else Sync.NOW
         receipt = self._ledger.settle(evidence, outcome, sync)
-        if sync is Sync.LATER and self.token != OUTSIDE:
+        if sync is Sync.LATER and not self._ledger.waits_for_all:
             return Settled(encoded, outcome.schema, receipt.when_synced)
         try:
             stands = await receipt

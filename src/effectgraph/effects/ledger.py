@@ -35,6 +35,11 @@ class Ledger:
         return OUTSIDE if self._claim is None else self._claim.token
 
     @property
+    def waits_for_all(self) -> bool:
+        """Whether every outcome is waited for: outside a runtime others look for it; or the store syncs all."""
+        return self._claim is None or self._store.syncs_all
+
+    @property
     def incarnation(self) -> int:
         return 0 if self._claim is None else self._claim.incarnation
 

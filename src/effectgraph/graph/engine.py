@@ -48,7 +48,8 @@ class Engine(Generic[S, D]):
     """Runs the tasks of a claimed thread one after another, until none is left or one has failed.
 
     The state and the evidence are in memory; nothing is read back. Commits are queued; a run waits for them before an
-    effect's intent is acknowledged, every `QUEUED_COMMITS` of them, and at its end, when the claim is released.
+    effect's intent is acknowledged, every `QUEUED_COMMITS` of them, and at its end, when the claim is released; over a
+    store that syncs all, for each.
     """
 
     def __init__(self, graph: Structure[S], store: Store, claimed: Claimed, deps: D, outside: Outside) -> None:
@@ -187,6 +188,9 @@ class Engine(Generic[S, D]):
         self._guard.end_task(task.id)
 
     async def _queue(self, receipt: Receipt[None]) -> None:
+        if self._store.syncs_all:
+            await receipt
+            return
         self._queued.append(receipt)
         if len(self._queued) > QUEUED_COMMITS:
             await self._queued.popleft()

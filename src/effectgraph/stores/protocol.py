@@ -49,6 +49,11 @@ class Store(Protocol):
         ...
 
     @property
+    def syncs_all(self) -> bool:
+        """Whether every write is synced before it is acknowledged: a run then waits for each of its writes."""
+        ...
+
+    @property
     def at_work(self) -> MutableMapping[tuple[EffectKey, int], object]:
         """The effects (key, token) that this owner is running now. Lives in memory, dies with the process; the
         guard's.

@@ -111,6 +111,11 @@ class SqliteStore:
         return self._owner.id
 
     @property
+    def syncs_all(self) -> bool:
+        """Whether it was opened with `sync="all"`: every write is synced before it is acknowledged."""
+        return self._sync_all
+
+    @property
     def at_work(self) -> MutableMapping[tuple[EffectKey, int], object]:
         """The effects (key, token) that this owner is running now; the guard's."""
         return self._at_work
