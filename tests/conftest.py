@@ -8,6 +8,8 @@ import pytest
 from hypothesis import settings
 
 settings.register_profile("effectgraph", deadline=None, print_blob=True)
+# For a long search by hand: `pytest --hypothesis-profile=deep FILE`.
+settings.register_profile("deep", deadline=None, print_blob=True, max_examples=1_000_000)
 settings.load_profile("effectgraph")
 
 

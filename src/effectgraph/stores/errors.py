@@ -174,3 +174,86 @@ class UnresolvedStands(StoreError, RuntimeError):
             f"thread {self.thread}: unresolved, and nobody knows whether they happened: {', '.join(self.effects)}; "
             "look at the target first, or drop them on purpose"
         )
+
+
+@attrs.define(slots=False, eq=False)
+class StepUnknown(StoreError, LookupError):
+    """A thread's state after a step cannot be read: it was pruned, or the thread has not come that far."""
+
+    thread: str
+    step: int
+    kept_from: int
+    last: int
+
+    def __str__(self) -> str:
+        return (
+            f"thread {self.thread}: nothing is kept of step {self.step}; name one from {self.kept_from} to {self.last}"
+        )
+
+
+@attrs.define(slots=False, eq=False)
+class QuestionUnknown(StoreError, LookupError):
+    """No question of this id is in the store. Nothing was changed."""
+
+    question: str
+    store: str
+
+    def __str__(self) -> str:
+        return f"question {self.question}: not in store {self.store}; list the pending ones, and look at the id"
+
+
+@attrs.define(slots=False, eq=False)
+class QuestionClosed(StoreError, ValueError):
+    """The question was answered before, or its task has ended. Nothing was changed."""
+
+    question: str
+    thread: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"question {self.question} of thread {self.thread}: {self.why}; nothing was changed"
+
+
+@attrs.define(slots=False, eq=False)
+class EffectAtWork(StoreError, RuntimeError):
+    """A decision on an effect whose owner is alive and at work on it. Nothing was changed."""
+
+    key: str
+    owner: str
+    token: int
+
+    def __str__(self) -> str:
+        way_out = (
+            f"call take({self.key.partition(' / ')[0]!r}, reason) first" if self.token else "end its process first"
+        )
+        return (
+            f"effect {self.key}: owner {self.owner} is alive and at work on it (token {self.token}); nothing was "
+            f"changed; wait for it, or, if it is stuck, {way_out}"
+        )
+
+
+@attrs.define(slots=False, eq=False)
+class DecisionConflict(StoreError, ValueError):
+    """A decision of this id was made before, and says something else. Nothing was changed."""
+
+    decision: str
+    key: str
+    earlier: str
+
+    def __str__(self) -> str:
+        return (
+            f"decision {self.decision} on effect {self.key}: this id was used before ({self.earlier}); nothing was "
+            "changed; give a new decision an id of its own"
+        )
+
+
+@attrs.define(slots=False, eq=False)
+class DecisionRefused(StoreError, ValueError):
+    """The decision does not fit what is known of the effect. Nothing was changed."""
+
+    decision: str
+    key: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"decision {self.decision} on effect {self.key}: {self.why}; nothing was changed"

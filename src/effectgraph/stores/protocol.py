@@ -9,19 +9,27 @@ from effectgraph.stores.keys import EffectKey
 from effectgraph.stores.limits import LISTED
 from effectgraph.stores.receipt import Receipt
 from effectgraph.stores.records import (
+    Answer,
+    Asked,
     Begun,
     Claim,
     Claimed,
     Closing,
     Commit,
+    Decided,
+    Decision,
     Evidence,
     Failure,
+    Fork,
     HistoryEntry,
     Intent,
     NewRun,
     NewThread,
     Outcome,
     OwnerId,
+    Piece,
+    Question,
+    QuestionId,
     Sync,
     Task,
     ThreadView,
@@ -77,6 +85,10 @@ class Store(Protocol):
         """
         ...
 
+    def renew(self, claim: Claim, /) -> Receipt[None]:
+        """Say that the run goes on, where an owner's life is seen by that. Changes nothing else. Raises `ClaimLost`."""
+        ...
+
     def release(self, claim: Claim, /) -> Receipt[None]:
         """Give a claim back. Synced, and with it everything the claim wrote."""
         ...
@@ -93,8 +105,9 @@ class Store(Protocol):
         """End a task, and its step if the commit closes it: sum up its effects in history and remove its evidence,
         all in one.
 
-        An effect of it that is still unresolved stays listed, marked `ended`. A task whose step stays open is kept as
-        committed, with its update. Raises `ClaimLost`, `TaskClosed`.
+        An effect of it that is still unresolved stays listed, marked `ended`. Its questions go into history; one that
+        has no answer can get none any more. A task whose step stays open is kept as committed, with its update. Raises
+        `ClaimLost`, `TaskClosed`.
         """
         ...
 
@@ -112,13 +125,31 @@ class Store(Protocol):
         """
         ...
 
+    def ask(self, claim: Claim, task: str, questions: tuple[Question, ...], /) -> Receipt[tuple[Asked, ...]]:
+        """Write down what an open task waits for, all in one, and return it as it stands. Synced.
+
+        A question that is there already stays as it was, with its answer. The task waits while a question of it has
+        no answer, and the thread when none of its tasks is open. Raises `ClaimLost`, `TaskClosed`, and `QuestionClosed`
+        for an id that another task or thread has.
+        """
+        ...
+
+    def answer(self, question: QuestionId, answer: Answer, /) -> Receipt[Asked]:
+        """Answer a question, from anywhere: no claim is needed, nor disturbed. The first answer stands. Synced.
+
+        A task whose last question it was is open again, and its thread running. Raises `QuestionUnknown`, and
+        `QuestionClosed` if it was answered before or its task has ended.
+        """
+        ...
+
     def begin(self, claim: Claim, key: EffectKey, intent: Intent, *, seen: int | None) -> Receipt[Begun]:
         """Write an intent. Synced.
 
         `seen` is the version of the evidence that the caller saw, None for no evidence. If the store has another,
         nothing changes and what it has is returned (`mine` False). Otherwise the intent is the caller's: owner and
-        token are his, and attempt and version grow by one, as version does with every later change. Raises
-        `ClaimLost`, `TaskClosed`.
+        token are his, attempt and version grow by one, as version does with every later change, and a grant is used
+        up. A key that was withdrawn or dropped begins with a greater version than any it had. Raises `ClaimLost`,
+        `TaskClosed`, and `EvidenceChanged` if `seen` names a version and there is nothing.
         """
         ...
 
@@ -137,9 +168,36 @@ class Store(Protocol):
         """Note that an attempt ended without knowing: nobody is at work on it now. Raises as `settle` does."""
         ...
 
+    def uncertain(self, claim: Claim, key: EffectKey, *, seen: int) -> Receipt[None]:
+        """Note that the recipient knows nothing of an effect: it is neither asked nor run again. Synced.
+
+        It stays unresolved until a person decides. Raises as `settle` does.
+        """
+        ...
+
     def drop(self, claim: Claim, key: EffectKey, /) -> Receipt[None]:
-        """Remove the evidence of an effect outside a runtime. Synced. Raises `UnresolvedStands`; nothing there is no
-        error.
+        """Remove the evidence of an effect outside a runtime. Synced. Nothing there is no error.
+
+        Raises `UnresolvedStands` for an intent without outcome that no person has given up on.
+        """
+        ...
+
+    def decide(self, decision: Decision, /) -> Receipt[Evidence]:
+        """Rule on an effect without outcome: the decision and what it changes, in one. Synced. The evidence as it is
+        then.
+
+        COMPLETE records the outcome, RETRY grants one attempt, WITHDRAW takes an unused grant back, ABANDON gives the
+        effect up. Evidence whose task has ended takes COMPLETE and ABANDON, and goes with them. The same decision again
+        changes nothing. Raises `EvidenceChanged` if it is not at the version that the decision names, `EffectAtWork`
+        while its owner is alive and at work on it, `DecisionConflict` for an id that stands for another decision, and
+        `DecisionRefused` for a ruling that does not fit: there is an outcome; RETRY of what is uncertain or granted;
+        WITHDRAW without a grant; COMPLETE without an outcome, or another ruling with one.
+        """
+        ...
+
+    def decisions(self, *, limit: int = LISTED, after: int = 0) -> Receipt[tuple[Decided, ...]]:
+        """Decisions in the order in which they were made, of greater number than `after`. They outlive their effects
+        and threads.
         """
         ...
 
@@ -149,6 +207,13 @@ class Store(Protocol):
 
     def read(self, thread: str, /) -> Receipt[ThreadView]:
         """A thread as it stands. Raises `ThreadUnknown`."""
+        ...
+
+    def state(self, thread: str, step: int, /) -> Receipt[tuple[Piece, ...]]:
+        """The pieces of a thread's state after a step, in the order to put them together.
+
+        Raises `ThreadUnknown`, and `StepUnknown` for a step before `kept_from` or after the last one.
+        """
         ...
 
     def history(self, thread: str, /) -> Receipt[tuple[HistoryEntry, ...]]:
@@ -162,11 +227,41 @@ class Store(Protocol):
         ...
 
     def unresolved(self, *, limit: int = LISTED, after: EffectKey | None = None) -> Receipt[tuple[Evidence, ...]]:
-        """Intents without outcome that nobody is at work on, in the order of their keys, beginning behind `after`."""
+        """Intents without outcome that nobody is at work on, in the order of their keys, beginning behind `after`.
+
+        One that a person gave up on is not listed; a granted one is, until its grant is used.
+        """
+        ...
+
+    def pending(self, *, limit: int = LISTED, after: QuestionId | None = None) -> Receipt[tuple[Asked, ...]]:
+        """Questions without an answer, of tasks that have not ended, in the order of their ids, beginning behind
+        `after`.
+        """
+        ...
+
+    def due(self, until_us: int, /, *, limit: int = LISTED) -> Receipt[tuple[Asked, ...]]:
+        """Pending questions that expire at `until_us` or before, the earliest first."""
         ...
 
     def alive(self, owner: OwnerId, /) -> Receipt[bool]:
         """Whether an owner's process still holds its store open."""
+        ...
+
+    def fork(self, fork: Fork, /) -> Receipt[None]:
+        """Make a thread of another one's state after a step. Nobody holds it; its incarnation is new. Synced.
+
+        The state is copied, nothing else: no history, evidence or questions. The other thread stays as it is, whoever
+        runs it. Raises `ThreadUnknown` (also for another incarnation), `ThreadExists`, `StepUnknown`.
+        """
+        ...
+
+    def prune(self, thread: str, /, *, before: int, drop_unresolved: bool = False) -> Receipt[None]:
+        """Forget what only states before step `before` need: their pieces, their history. Synced.
+
+        That state and all later ones can be read and forked as before, and what is to run is not touched, nor whoever
+        runs it. Raises `ThreadUnknown`, `StepUnknown`, and `UnresolvedStands` while a task that is to be forgotten has
+        left an effect unresolved, unless told to drop those.
+        """
         ...
 
     def delete(self, thread: str, /, *, drop_unresolved: bool = False) -> Receipt[None]:
@@ -175,6 +270,10 @@ class Store(Protocol):
 
         Raises `ThreadUnknown`, `ClaimHeld` while it runs, `UnresolvedStands` unless told to drop those.
         """
+        ...
+
+    def check(self) -> Receipt[tuple[str, ...]]:
+        """What does not fit together in what is stored, in plain words; nothing if all is well. Reads everything."""
         ...
 
     def flush(self) -> Receipt[None]:

@@ -12,6 +12,9 @@ from effectgraph.stores.keys import EffectKey
 OwnerId = NewType("OwnerId", str)
 """One open store of one process: its holder can be seen to die."""
 
+QuestionId = NewType("QuestionId", str)
+"""What a task waits for, named once for all threads of a store."""
+
 OUTSIDE = 0
 """The token of whoever works outside a runtime: no claim, so nothing fences him."""
 
@@ -30,6 +33,10 @@ class How(Enum):
     RUN = "run"
     PROBE = "probe"
     TARGET = "target"
+    RECONCILE = "reconcile"
+    """The recipient's own record said it."""
+    DECISION = "decision"
+    """A person said it."""
 
 
 class Sync(Enum):
@@ -46,6 +53,8 @@ class ThreadStatus(Enum):
 
     RUNNING = "running"
     """It has open tasks: somebody runs it, or it waits to be recovered."""
+    WAITING = "waiting"
+    """Every task of it that has not ended waits for an answer."""
     DONE = "done"
     FAILED = "failed"
 
@@ -54,6 +63,8 @@ class TaskStatus(Enum):
     """Where a task stands. Once its step has closed it is gone: its history entry says what it did."""
 
     OPEN = "open"
+    WAITING = "waiting"
+    """It has asked, and a question of it has no answer yet."""
     FAILED = "failed"
     COMMITTED = "committed"
     """It has ended, its step has not closed yet."""
@@ -116,8 +127,11 @@ class Evidence:
     """All that is known of one effect. An intent without outcome has `outcome` None.
 
     `trouble` is set when an attempt ended without knowing whether the effect happened: nobody is at work on it then.
-    `ended` is set when its task has ended without it: no run will look at it again, it stays listed for people.
-    `version` counts the changes of this record; who changes it names the version that he saw.
+    `uncertain` is set when it was given up on, and says by whom: the guard (RECONCILE: the recipient knows nothing of
+    it), or a person (DECISION). `granted` is set while a person's grant of one more attempt is not used. `ended` is set
+    when its task has ended without it: no run will look at it again, it stays listed for people.
+    `version` counts the changes of this record, and never comes back for its key; who changes the record names the
+    version that he saw.
     """
 
     key: EffectKey
@@ -129,6 +143,8 @@ class Evidence:
     version: int
     outcome: Outcome | None = None
     trouble: str | None = None
+    uncertain: How | None = None
+    granted: bool = False
     ended: bool = False
 
 
@@ -138,6 +154,79 @@ class Begun:
 
     evidence: Evidence
     mine: bool
+
+
+class Ruling(Enum):
+    """What a person rules on an effect without outcome."""
+
+    COMPLETE = "complete"
+    """It has happened: the decision brings its outcome."""
+    RETRY = "retry"
+    """It may be tried once more, exactly."""
+    WITHDRAW = "withdraw"
+    """The grant of one more attempt is taken back; it has not been used."""
+    ABANDON = "abandon"
+    """It is given up on: never run again, and no longer listed."""
+
+
+@attrs.frozen(kw_only=True)
+class Decision:
+    """What a person decided on an effect without outcome: on the version that he saw, under an id of his own."""
+
+    id: str
+    key: EffectKey
+    incarnation: int
+    seen: int
+    ruling: Ruling
+    by: str
+    reason: str
+    at_us: int
+    outcome: Outcome | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Decided:
+    """A decision as it is kept for ever: its place in the order of decisions, and the evidence as it was before."""
+
+    number: int
+    decision: Decision
+    before: Evidence
+
+
+@attrs.frozen(kw_only=True)
+class Question:
+    """What a task waits for. `content` and `default` as the graph encoded them; `schema` is that of the answer's type.
+
+    `expires_us` is when the default becomes the answer; whoever runs the thread gives it then, the store does not.
+    """
+
+    id: QuestionId
+    content: bytes
+    schema: str
+    at_us: int
+    expires_us: int | None = None
+    default: bytes | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Answer:
+    """What was answered, as its codec wrote it, by whom, and when."""
+
+    value: bytes
+    schema: str
+    by: str
+    at_us: int
+
+
+@attrs.frozen(kw_only=True)
+class Asked:
+    """A question as it stands. `ended` is set when its task has ended: it can no longer be answered."""
+
+    thread: str
+    task: str
+    question: Question
+    answer: Answer | None = None
+    ended: bool = False
 
 
 @attrs.frozen(kw_only=True)
@@ -232,8 +321,35 @@ class Commit:
 
 
 @attrs.frozen(kw_only=True)
+class Origin:
+    """What a thread was forked from."""
+
+    thread: str
+    incarnation: int
+    step: int
+
+
+@attrs.frozen(kw_only=True)
+class Fork:
+    """A thread to be made of another one's state after a step; `tasks` are to run on it, none means that it is done.
+
+    `incarnation` is that of the thread `source` which the caller saw.
+    """
+
+    source: str
+    incarnation: int
+    step: int
+    id: str
+    tasks: tuple[Task, ...]
+
+
+@attrs.frozen(kw_only=True)
 class ThreadView:
-    """A thread as it stands. `step` is the last one that closed; pieces come in the order to put them together."""
+    """A thread as it stands. `step` is the last one that closed; pieces come in the order to put them together.
+
+    `kept_from` is the first step whose state and history can still be read. `questions` are those of tasks that have
+    not ended, in the order of asking.
+    """
 
     id: str
     incarnation: int
@@ -244,6 +360,9 @@ class ThreadView:
     owner: OwnerId | None
     pieces: tuple[Piece, ...]
     tasks: tuple[Task, ...]
+    questions: tuple[Asked, ...] = ()
+    kept_from: int = 0
+    origin: Origin | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -257,7 +376,10 @@ class Claimed:
 
 @attrs.frozen(kw_only=True)
 class EffectSummary:
-    """What history keeps of an effect once its task has committed: how it was settled, not its outcome."""
+    """What history keeps of an effect once its task has committed: how it was settled, not its outcome.
+
+    Without outcome, `how` is None, or DECISION if a person gave up on it.
+    """
 
     task: str
     call: str
@@ -271,7 +393,7 @@ class EffectSummary:
 
 @attrs.frozen(kw_only=True)
 class HistoryEntry:
-    """One committed task: its step, node, the fields that its commit changed, its effects, its time."""
+    """One committed task: its step, node, the fields that its commit changed, its effects, its questions, its time."""
 
     step: int
     task: str
@@ -279,3 +401,4 @@ class HistoryEntry:
     fields: tuple[str, ...]
     effects: tuple[EffectSummary, ...]
     at_us: int
+    questions: tuple[Asked, ...] = ()
