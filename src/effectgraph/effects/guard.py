@@ -11,9 +11,9 @@ import attrs
 from effectgraph.effects.applied_keys import AppliedKeysProcedure
 from effectgraph.effects.attempt import Attempt, EvidenceMoved, Settled
 from effectgraph.effects.call import Call, Repeat, run_callable
-from effectgraph.effects.codec import Codec, CodecError
+from effectgraph.effects.codec import Codec
 from effectgraph.effects.current import CurrentEffect, running
-from effectgraph.effects.errors import EffectReplayRefused, OutcomeUnreadable, Refusal
+from effectgraph.effects.errors import EffectReplayRefused, Refusal
 from effectgraph.effects.flight import Flight
 from effectgraph.effects.forgetter import Forget, Forgetter
 from effectgraph.effects.ledger import Ledger
@@ -238,10 +238,10 @@ class EffectGuard:
         known = self._ledger.known(call.key)
         if known is not None and known.outcome is not None and known.outcome.value is not None:
             _check_same_request(call, known)
-            return _decode(call, known.outcome.value, known.outcome.schema)
+            return call.decode(known.outcome.value, known.outcome.schema)
         flight = self._flight(call, procedure, forget)
         settled = await flight.wait()
-        return _decode(call, settled.value, settled.schema)
+        return call.decode(settled.value, settled.schema)
 
     def _flight(self, call: Call[A], procedure: Procedure[A], forget: Forget | None) -> Flight:
         place = (call.key, self.token)
@@ -330,10 +330,3 @@ def _check_same_request(call: Call[A], evidence: Evidence) -> None:
     if intent.fingerprint != call.fingerprint:
         known = f"the key is in use for request {intent.fingerprint[:12]} of {intent.tool or 'an unnamed effect'}"
         raise _refusal(call, Refusal.MISMATCH, known, _OTHER_KEY)
-
-
-def _decode(call: Call[A], value: bytes, schema: str) -> A:
-    try:
-        return call.codec.decode(value)
-    except CodecError as error:
-        raise OutcomeUnreadable(call.key, schema, call.codec.schema, str(error)) from error

@@ -6,7 +6,7 @@ import sqlite3
 from typing import Final
 
 from effectgraph.stores.errors import StepUnknown, ThreadExists, ThreadUnknown, UnresolvedStands
-from effectgraph.stores.keys import check_key_part
+from effectgraph.stores.keys import check_distinct, check_key_part
 from effectgraph.stores.records import Fork, Piece, ThreadStatus
 from effectgraph.stores.sqlite import claims, effects, state, tasks, threads
 
@@ -46,6 +46,7 @@ def fork(connection: sqlite3.Connection, store: str, fork: Fork) -> None:
     source, incarnation, *_ = _kept(connection, store, fork.source, fork.step)
     if incarnation != fork.incarnation:
         raise ThreadUnknown(f"{fork.source} of incarnation {fork.incarnation}", store)
+    check_distinct(f"fork {fork.id}: task", (task.id for task in fork.tasks))
     there = claims.find(connection, fork.id)
     if there is not None:
         raise ThreadExists(fork.id, there.status)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from effectgraph.stores.errors import QuestionClosed, QuestionUnknown, TaskClosed
-from effectgraph.stores.keys import check_key_part
+from effectgraph.stores.keys import check_distinct, check_key_part
 from effectgraph.stores.records import Answer, Asked, Claim, Question, QuestionId
-from effectgraph.stores.sqlite import claims
+from effectgraph.stores.sqlite import claims, tasks
 
 MARK_ASKED: Final = "UPDATE tasks SET asked = 1 WHERE thread = ? AND id = ? AND status = 'open'"
 ADD: Final = """
@@ -38,12 +38,6 @@ UPDATE tasks SET status = 'waiting' WHERE thread = :thread AND id = :task AND st
     SELECT 1 FROM questions WHERE thread = :thread AND task = :task AND answered_us IS NULL AND NOT ended
 )
 """
-THREAD_WAITS: Final = """
-UPDATE threads SET status = 'waiting'
-WHERE ref = :thread AND status = 'running' AND NOT EXISTS (
-    SELECT 1 FROM tasks WHERE thread = :thread AND status = 'open'
-)
-"""
 ANSWER: Final = """
 UPDATE questions SET answer = ?, answer_schema = ?, answered_by = ?, answered_us = ?
 WHERE id = ? AND answered_us IS NULL AND NOT ended
@@ -62,12 +56,13 @@ def ask(connection: sqlite3.Connection, claim: Claim, task: str, questions: Sequ
     """Write down what an open task waits for. Raises `ClaimLost`, `TaskClosed`, `QuestionClosed`; `ValueError`."""
     if not questions:
         raise ValueError(f"thread {claim.thread}, task {task}: nothing is asked; give a question")
+    check_distinct(f"thread {claim.thread}, task {task}: question", (question.id for question in questions))
     ref = claims.current(connection, claim)
     if connection.execute(MARK_ASKED, (ref, task)).rowcount == 0:
         raise TaskClosed(claim.thread, task)
     asked = tuple(_ask(connection, ref, claim, task, question) for question in questions)
     if connection.execute(WAITS, {"thread": ref, "task": task}).rowcount:
-        connection.execute(THREAD_WAITS, {"thread": ref})
+        tasks.let_thread_wait(connection, ref)
     return asked
 
 
@@ -129,7 +124,8 @@ def _ask(connection: sqlite3.Connection, ref: int, claim: Claim, task: str, ques
     asked = find(connection, question.id)
     if asked is None or (asked.thread, asked.task, asked.ended) != (claim.thread, task, False):
         who = "nobody" if asked is None else f"task {asked.task} of thread {asked.thread}"
-        raise QuestionClosed(question.id, claim.thread, f"{who} has asked under that id before; give it another")
+        thread = claim.thread if asked is None else asked.thread
+        raise QuestionClosed(question.id, thread, f"{who} has asked under that id before; give it another")
     return asked
 
 
