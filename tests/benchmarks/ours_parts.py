@@ -34,7 +34,7 @@ from effectgraph.stores.records import (
 )
 from effectgraph.stores.sqlite import effects, threads
 from effectgraph.stores.sqlite.connect import open_file
-from effectgraph.stores.sqlite.writer import LEVELS
+from effectgraph.stores.sqlite.writer import set_level
 
 EFFECTS_A_TASK: Final = 1000
 """As many as in the effects that are timed whole, so that the table is as large."""
@@ -101,7 +101,7 @@ def step_writes(count: int, folder: Path) -> float:
             if step % STEPS_A_TRANSACTION == 0:
                 connection.execute("COMMIT")
 
-        connection.execute(LEVELS[Sync.LATER])
+        set_level(connection, Sync.LATER)
         seconds = one_by_one(count, write)
         if connection.in_transaction:
             connection.execute("COMMIT")
@@ -112,7 +112,7 @@ def step_writes(count: int, folder: Path) -> float:
 
 def transact(connection: sqlite3.Connection, level: Sync, write: Callable[[], object]) -> None:
     """One write, alone in its transaction, as the store's writer makes it."""
-    connection.execute(LEVELS[level])
+    set_level(connection, level)
     connection.execute("BEGIN IMMEDIATE")
     write()
     connection.execute("COMMIT")

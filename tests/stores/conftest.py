@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from effectgraph.stores import SqliteStore, Store
+from store_nursery import Nursery, opened
 from store_processes import can_mount, can_trace
 
 collect_ignore_glob = [
@@ -41,3 +42,17 @@ def open_folder() -> Iterator[Path]:
 def path(tmp_path: Path) -> Path:
     """Where a test that opens a store more than once has its file."""
     return tmp_path / "store.db"
+
+
+@pytest.fixture(scope="session")
+def only_nursery() -> Iterator[Nursery]:
+    """One process that forks the children of all tests."""
+    with opened() as nursery:
+        yield nursery
+
+
+@pytest.fixture
+def nursery(only_nursery: Nursery) -> Iterator[Nursery]:
+    """A nursery without a child."""
+    yield only_nursery
+    only_nursery.clear()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 
 import store_places
-from effectgraph.stores.testing import Place, StoreContract
+from effectgraph.stores.testing import Needs, Place, StoreContract
 
 
 class TestFile(StoreContract):
@@ -13,6 +13,9 @@ class TestFile(StoreContract):
 
     def place(self) -> AbstractContextManager[Place]:
         return store_places.a_file()
+
+    def unchecked(self, why: str) -> None:
+        assert Needs.POWER_CUT.value in why
 
 
 class TestMemory(StoreContract):
@@ -27,3 +30,6 @@ class TestModel(StoreContract):
 
     def place(self) -> AbstractContextManager[Place]:
         return store_places.model()
+
+    def unchecked(self, why: str) -> None:
+        raise AssertionError(why)

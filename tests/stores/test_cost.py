@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 
 import attrs
@@ -13,7 +14,7 @@ import pytest
 from effectgraph.stores.limits import BUSY_S
 from effectgraph.stores.owners import Owner
 from effectgraph.stores.records import Claim, Commit, Piece
-from effectgraph.stores.sqlite import effects, reads, threads
+from effectgraph.stores.sqlite import claims, effects, reads, threads
 from effectgraph.stores.sqlite.connect import open_file
 from store_records import commit, intent, key, new_thread, outcome, piece
 
@@ -87,20 +88,20 @@ def test_a_commit_writes_what_changed_and_no_more(path: Path, connection: sqlite
     """A task that changes one field of many takes the pages and statements of that field, whatever the others hold."""
 
     small = made(connection, piece("total"))
-    alone = pages_logged(path, connection, lambda: threads.commit(connection, small, commit(1, piece("total", b"2"))))
+    alone = pages_logged(path, connection, partial(one, connection, small, commit(1, piece("total", b"2"))))
     with transaction(connection):
         threads.delete(connection, "order-1", found(connection), drop_unresolved=True)
     large = made(connection, piece("total"), *(piece(f"field{n}", b"x" * 100_000) for n in range(FIELDS)))
 
-    count = pages_logged(path, connection, lambda: threads.commit(connection, large, commit(1, piece("total", b"2"))))
+    count = pages_logged(path, connection, partial(one, connection, large, commit(1, piece("total", b"2"))))
 
     # One page more at most: the thread's rows can lie on another page than the table's first.
     assert count <= alone + 1, (count, alone)
 
 
-def found(connection: sqlite3.Connection) -> threads.claims.Found:
+def found(connection: sqlite3.Connection) -> claims.Found:
     """The thread's row."""
-    row = threads.claims.find(connection, "order-1")
+    row = claims.find(connection, "order-1")
     assert row is not None
     return row
 
@@ -113,7 +114,7 @@ def test_statements_of_a_commit_follow_the_fields_that_change(connection: sqlite
     for step, changed in enumerate((0, 1, 2, FIELDS), start=1):
         record = commit(step, *(piece(f"field{n}", b"2") for n in range(changed)))
         with transaction(connection):
-            counts.append(statements(connection, lambda given=record: one(connection, claim, given)))
+            counts.append(statements(connection, partial(one, connection, claim, record)))
 
     assert [counts[0], counts[0] + 2, counts[0] + 4, counts[0] + 2 * FIELDS] == counts
     assert counts[0] <= 8
@@ -133,10 +134,10 @@ def test_step_1000_of_a_growing_field_costs_what_step_10_does(path: Path, connec
     pages: dict[int, int] = {}
     counts: dict[int, int] = {}
     for step in range(1, 1_001):
-        pages[step] = pages_logged(path, connection, lambda now=step: grow(connection, claim, now))
+        pages[step] = pages_logged(path, connection, partial(grow, connection, claim, step))
         if step in (9, 999):
             connection.execute("BEGIN IMMEDIATE")
-            counts[step] = statements(connection, lambda now=step: grow(connection, claim, now + 1))
+            counts[step] = statements(connection, partial(grow, connection, claim, step + 1))
             connection.execute("ROLLBACK")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
@@ -212,8 +213,8 @@ def test_listings_do_not_look_at_what_they_do_not_list(path: Path, status: str, 
             assert len(reads.runnable(connection, owner, "shop", 40, after)) == 40
             assert len(reads.unresolved(connection, owner, 40, last)) == 40
             costs[count] = [
-                machine_steps(connection, lambda to=connection, own=owner: reads.runnable(to, own, "shop", 40, after)),
-                machine_steps(connection, lambda to=connection, own=owner: reads.unresolved(to, own, 40, last)),
+                machine_steps(connection, partial(reads.runnable, connection, owner, "shop", 40, after)),
+                machine_steps(connection, partial(reads.unresolved, connection, owner, 40, last)),
             ]
             owner.let_go()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import signal
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,21 +16,6 @@ from effectgraph.stores.records import OwnerId
 from more_rounds import TIMES
 from store_nursery import Nursery, opened
 from store_records import THREAD, commit, created
-
-
-@pytest.fixture(scope="module")
-def shared_nursery() -> Iterator[Nursery]:
-    """One process that forks the children of all tests here."""
-    with opened() as nursery:
-        yield nursery
-
-
-@pytest.fixture
-def nursery(shared_nursery: Nursery) -> Iterator[Nursery]:
-    """A nursery without a child."""
-    yield shared_nursery
-    shared_nursery.clear()
-
 
 LIVES_ON = ("exec", "closes", "forgets")
 """Ends of an owner that are not the end of its process."""
@@ -165,12 +150,12 @@ def test_a_store_that_is_closed_at_exit_writes_what_waits(nursery: Nursery, path
 
     nursery.start("close_at_exit", path)
     assert nursery.said() == "ready"
-    folder = os.open(f"{path}-owners", os.O_RDONLY)
+    log = os.open(f"{path}-wal", os.O_RDONLY)
     # By now it can start no thread that waits for its turn.
-    fcntl.flock(folder, fcntl.LOCK_EX)
+    fcntl.flock(log, fcntl.LOCK_EX)
     nursery.tell("go on")
     assert nursery.ended() == 0
-    os.close(folder)
+    os.close(log)
 
     with SqliteStore(path) as store:
         assert store.read(THREAD).wait().step == 49

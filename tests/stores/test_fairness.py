@@ -6,8 +6,9 @@ import fcntl
 import os
 import sqlite3
 import threading
+import time
 from collections import Counter
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from effectgraph.stores import SqliteStore, StoreBusy
 from effectgraph.stores.records import Sync
 from effectgraph.stores.sqlite.turns import TURN_S, Turns
 from more_rounds import TIMES
-from store_nursery import Nursery, opened
+from store_nursery import Nursery
 from store_records import THREAD, commit, created, new_thread
 from store_writer import PATIENCE_S, held_up, locked
 
@@ -26,16 +27,17 @@ ROUNDS = 50 * TIMES
 
 
 @pytest.fixture
-def nursery() -> Iterator[Nursery]:
-    """A process that forks others."""
-    with opened() as nursery:
-        yield nursery
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    """The two files of a line: the door, where all others wait, and the turn."""
+    door, turn = tmp_path / "door", tmp_path / "turn"
+    door.touch()
+    turn.touch()
+    return door, turn
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A folder that all who write wait for."""
-    return tmp_path
+def log_of(path: Path) -> Path:
+    """The file of a store that the locks of turns are on."""
+    return Path(f"{path}-wal")
 
 
 def note_commits(path: Path) -> None:
@@ -55,9 +57,9 @@ def order_of_commits(path: Path) -> list[int]:
 
 
 @contextmanager
-def turn_of_another(folder: Path) -> Generator[None]:
+def turn_of_another(turn: Path) -> Generator[None]:
     """Somebody has a turn, and does nothing with it."""
-    descriptor = os.open(folder, os.O_RDONLY)
+    descriptor = os.open(turn, os.O_RDONLY)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
     try:
         yield
@@ -79,11 +81,11 @@ def test_S01_twenty_processes_have_their_share(nursery: Nursery, tmp_path: Path)
     """Twenty processes read, then commit, until each has done it 50 times: all is there, and nobody is left behind.
 
     While the fastest makes 100 commits, the slowest makes at least 50; and nobody ever finds a lock. Other programs can
-    keep a process from running, which is none of our affair, so one of three times will do for that.
+    keep a process from running, which is none of our affair, so one of eight times will do for that.
     """
 
     found: list[Counter[int]] = []
-    for place in range(3):
+    for place in range(8):
         path = tmp_path / f"{place}.db"
         note_commits(path)
 
@@ -112,10 +114,10 @@ def test_who_writes_alone_waits_for_nobody(path: Path) -> None:
         assert doormen() == before
 
 
-def test_who_waits_has_the_next_turn(folder: Path) -> None:
+def test_who_waits_has_the_next_turn(files: tuple[Path, Path]) -> None:
     """Whoever waits for a turn has it as soon as it is over; meanwhile nobody else has it."""
 
-    one, two = Turns(folder, 60), Turns(folder, 60)
+    one, two = (Turns((str(files[0]), str(files[1])), 60) for _ in range(2))
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         begun, go_on = threading.Event(), threading.Event()
 
@@ -129,22 +131,26 @@ def test_who_waits_has_the_next_turn(folder: Path) -> None:
         one.begin(connection)
         waiting = threading.Thread(target=wait_for_turn)
         waiting.start()
-        assert not begun.wait(0.05)
+        # He stands at the door as long as he waits, and all others behind it.
+        while is_free(files[0]):
+            time.sleep(0.001)
+        assert not begun.is_set()
 
         one.end()
 
         assert begun.wait(PATIENCE_S)
-        assert not is_free(folder)
+        assert not is_free(files[1])
+        assert is_free(files[0])
         go_on.set()
         waiting.join()
-        assert is_free(folder)
+        assert is_free(files[1])
     one.close()
     two.close()
 
 
-def is_free(folder: Path) -> bool:
+def is_free(turn: Path) -> bool:
     """Whether nobody has a turn now."""
-    descriptor = os.open(folder, os.O_RDONLY)
+    descriptor = os.open(turn, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -154,9 +160,9 @@ def is_free(folder: Path) -> bool:
     return True
 
 
-def becomes_free(folder: Path) -> bool:
+def becomes_free(turn: Path) -> bool:
     """Whether the turn that somebody has is given back before long."""
-    descriptor = os.open(folder, os.O_RDONLY)
+    descriptor = os.open(turn, os.O_RDONLY)
     waiting = threading.Thread(target=lambda: fcntl.flock(descriptor, fcntl.LOCK_EX), daemon=True)
     waiting.start()
     waiting.join(PATIENCE_S)
@@ -168,24 +174,25 @@ def test_without_a_turn_a_write_is_made_all_the_same(path: Path) -> None:
     """Turns decide nothing: who cannot have one writes without, and one that comes too late is given back at once."""
 
     with SqliteStore(path, busy_s=0.1) as store:
-        folder = Path(f"{store.path}-owners")
         claim = created(store).claim
-        with turn_of_another(folder):
+        with turn_of_another(log_of(path)):
             for step in range(1, 4):
                 store.commit(claim, commit(step), sync=Sync.NOW).wait()
-        assert becomes_free(folder)
+        assert becomes_free(log_of(path))
 
         store.commit(claim, commit(4), sync=Sync.NOW).wait()
 
         assert store.read(THREAD).wait().step == 4
-        assert is_free(folder)
+        assert is_free(log_of(path))
 
 
-def test_a_turn_that_does_not_come_is_waited_for_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_turn_that_does_not_come_is_waited_for_once(
+    files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """While somebody keeps a turn for ever, only the first write waits for it."""
 
-    turns = Turns(folder, 600)
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection, turn_of_another(folder):
+    turns = Turns((str(files[0]), str(files[1])), 600)
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection, turn_of_another(files[1]):
         for patience_s in (0.05, 600, 600):
             monkeypatch.setattr("effectgraph.stores.sqlite.turns.TURN_S", patience_s)
             turns.begin(connection)
@@ -199,7 +206,7 @@ def test_a_busy_file_is_given_up_in_time(path: Path) -> None:
 
     with SqliteStore(path, busy_s=0.1) as store:
         claim = created(store).claim
-        with turn_of_another(Path(f"{store.path}-owners")), locked(path):
+        with turn_of_another(log_of(path)), locked(path):
             receipt = store.commit(claim, commit(1))
             with pytest.raises(StoreBusy) as refused:
                 receipt.wait()
@@ -211,16 +218,18 @@ def test_a_busy_file_is_given_up_in_time(path: Path) -> None:
 def test_closing_leaves_the_line(path: Path, while_in_line: bool) -> None:
     """A store that is closed does not wait for a turn, and does not keep one that comes later."""
 
-    store = SqliteStore(path, busy_s=0.1)
-    folder = Path(f"{store.path}-owners")
-    claim = created(store).claim
-    with turn_of_another(folder):
-        if while_in_line:
-            store.commit(claim, commit(1)).wait()
-        store.__exit__(None, None, None)
+    # While somebody has the file open its log stays.
+    with SqliteStore(path) as other:
+        store = SqliteStore(path, busy_s=0.1)
+        claim = created(store).claim
+        with turn_of_another(log_of(path)):
+            if while_in_line:
+                store.commit(claim, commit(1)).wait()
+            store.__exit__(None, None, None)
 
-    assert becomes_free(folder)
-    assert is_free(folder)
+        assert becomes_free(Path(f"{path}-owners"))
+        assert becomes_free(log_of(path))
+        created(other, "order-2")
 
 
 def test_a_turn_ends_with_its_process(nursery: Nursery, path: Path) -> None:
@@ -228,13 +237,12 @@ def test_a_turn_ends_with_its_process(nursery: Nursery, path: Path) -> None:
 
     nursery.start("die_in_turn", path)
     child = int(nursery.said())
-    folder = Path(f"{path}-owners")
     try:
-        assert not is_free(folder)
+        assert not is_free(log_of(path))
 
         nursery.kill()
 
-        assert is_free(folder)
+        assert is_free(log_of(path))
     finally:
         os.kill(child, 9)
 
@@ -244,10 +252,9 @@ def test_a_group_is_one_turn(path: Path) -> None:
 
     free: list[bool] = []
     with SqliteStore(path) as store:
-        folder = Path(f"{store.path}-owners")
         with held_up(store):
             receipts = [store.create(new_thread(f"order-{number}")) for number in range(10)]
-            receipts[0].when_synced(lambda: free.append(is_free(folder)))
+            receipts[0].when_synced(lambda: free.append(is_free(log_of(path))))
         for receipt in receipts:
             receipt.wait()
 

@@ -12,8 +12,9 @@ import pytest
 from effectgraph.stores import ClaimHeld, SqliteStore
 from effectgraph.stores.owners import Owner
 from effectgraph.stores.records import OwnerId
-from store_processes import finish, kill, run, said, start, start_together
-from store_records import THREAD, created, key
+from store_nursery import Nursery
+from store_processes import kill, run, said, start
+from store_records import THREAD, key
 
 
 def test_L07_a_killed_owner_is_gone_at_once(path: Path) -> None:
@@ -54,23 +55,6 @@ def test_a_stopped_owner_is_alive(path: Path) -> None:
     kill(child)
 
 
-def test_a_forked_child_does_not_keep_its_parent_alive(path: Path) -> None:
-    """When an owner is killed, a child that it forked and that lives on does not hold its threads."""
-
-    parent = start("hold_and_fork", path)
-    child = int(said(parent))
-    try:
-        with SqliteStore(path) as store:
-            with pytest.raises(ClaimHeld):
-                store.claim(THREAD).wait()
-
-            kill(parent)
-
-            store.claim(THREAD).wait()
-    finally:
-        os.kill(child, signal.SIGKILL)
-
-
 def test_S04_a_fork_cannot_use_the_store(path: Path) -> None:
     """In a forked process every use of the inherited store says so; the parent goes on as if nothing had been."""
 
@@ -83,31 +67,16 @@ def test_S04_a_fork_cannot_use_the_store(path: Path) -> None:
         assert store.read(THREAD).wait().step == 1
 
 
-def test_S01_what_many_processes_write_is_all_there(path: Path) -> None:
+def test_S01_what_many_processes_write_is_all_there(nursery: Nursery, path: Path) -> None:
     """Processes that read, then write over what they saw, wait for each other: no write is lost, none finds a lock."""
 
-    children = start_together(8, "add_up", path, 25)
-    for child in children:
-        finish(child)
+    assert nursery.run("add_up", path, 8, 25) == "done"
 
     with SqliteStore(path) as store:
         found = store.evidence(key(thread="script"), 0).wait()
         assert found is not None
         assert (found.attempt, found.version) == (8 * 25, 8 * 25)
-        assert [25] * 8 == [len(store.history(f"order-{child.pid}").wait()) for child in children]
-
-
-def test_one_thread_is_run_by_many_processes_in_turn(path: Path) -> None:
-    """Of processes that try for one thread, one has it at a time, and each goes on where the last one stopped."""
-
-    with SqliteStore(path) as store:
-        store.release(created(store).claim).wait()
-        children = start_together(3, "claim_in_turn", path, 10)
-        for child in children:
-            finish(child)
-
-        assert store.read(THREAD).wait().step == 30
-        assert [entry.step for entry in store.history(THREAD).wait()] == list(range(1, 31))
+        assert [25] * 8 == [len(store.history(f"order-{number}").wait()) for number in range(8)]
 
 
 def test_two_who_ask_at_once_do_not_see_each_other(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
-from typing import Final, Generic, NamedTuple, NotRequired, TypedDict, TypeVar, cast
+from typing import Final, Generic, NamedTuple, NotRequired, TypeAlias, TypedDict, TypeVar, cast
 
 import attrs
 import hypothesis.strategies as st
@@ -20,10 +20,10 @@ from codec_leaves import INT, NAMES, STR
 K = TypeVar("K")
 T = TypeVar("T")
 
-Fields = Mapping[str, object]
+Fields: TypeAlias = Mapping[str, object]
 """The values of an object's fields by name; one that is left out has its default."""
 
-Make = Callable[[Fields], object]
+Make: TypeAlias = Callable[[Fields], object]
 
 
 @attrs.frozen(eq=False)
@@ -137,7 +137,7 @@ def maker(cls: object, parts: Sequence[Part]) -> Make:
 
 def generic_form(generic: object, inside: Form) -> Form:
     """One of the generic classes above, of this form."""
-    form = cast("Mapping[object, object]", generic)[inside.type]
+    form = cast("Mapping[object, object]", generic)[inside.annotation]
     more, key = row_of(inside), inside.is_key
     if generic is Box:
         parts = [
@@ -155,7 +155,7 @@ def generic_form(generic: object, inside: Form) -> Form:
 
 def couple_form(first: Form, second: Form) -> Form:
     """The generic dataclass above, of these forms."""
-    form = cast("Mapping[object, object]", Couple)[first.type, second.type]
+    form = cast("Mapping[object, object]", Couple)[first.annotation, second.annotation]
     parts = [Part("first", first), Part("second", dict_of(STR, second), may_lack=True)]
     return class_form(form, Couple, parts, maker(Couple, parts))
 
@@ -203,7 +203,7 @@ def attrs_form(source: Source, *, frozen: bool = False) -> Form:
     for part in parts:
         default = attrs.Factory(_always(source.draw(part.form.values))) if part.may_lack else attrs.NOTHING
         fields[part.name] = attrs.field(
-            init=not part.outside, default=default, type=cast("type[object]", part.form.type)
+            init=not part.outside, default=default, type=cast("type[object]", part.form.annotation)
         )
     frozen = frozen or source.flag()
     cls = attrs.make_class(source.name("A"), fields, frozen=frozen, slots=source.flag(), kw_only=source.flag())
@@ -219,7 +219,7 @@ def dataclass_form(source: Source, *, frozen: bool = False) -> Form:
         options: dict[str, object] = {"init": not part.outside}
         if part.may_lack:
             options["default_factory"] = _always(source.draw(part.form.values))
-        fields.append((part.name, part.form.type, cast("Callable[..., object]", dataclasses.field)(**options)))
+        fields.append((part.name, part.form.annotation, cast("Callable[..., object]", dataclasses.field)(**options)))
     frozen = frozen or source.flag()
     make = cast("Callable[..., type[object]]", dataclasses.make_dataclass)
     cls = make(source.name("D"), fields, frozen=frozen, slots=source.flag(), kw_only=source.flag())
@@ -231,7 +231,7 @@ def named_tuple_form(source: Source) -> Form:
     """A NamedTuple."""
     parts = source.parts()
     make = cast("Callable[..., type[object]]", NamedTuple)
-    cls = make(source.name("T"), [(part.name, part.form.type) for part in parts])
+    cls = make(source.name("T"), [(part.name, part.form.annotation) for part in parts])
     return class_form(cls, cls, parts, maker(cls, parts), is_key=all(part.form.is_key for part in parts))
 
 
@@ -242,16 +242,16 @@ def typed_dict_form(source: Source) -> Form:
     keys: dict[str, object] = {}
     for part in parts:
         kind = "NotRequired" if part.may_lack else "Required"
-        keys[part.name] = part.form.type if part.may_lack is not total else typing.__dict__[kind][part.form.type]
+        keys[part.name] = (
+            part.form.annotation if part.may_lack is not total else typing.__dict__[kind][part.form.annotation]
+        )
     form: object = cast("Callable[..., object]", TypedDict)(source.name("K"), keys, total=total)
     made = class_form(form, dict, parts, dict[str, object])
 
     def bad() -> SearchStrategy[Bad]:
         whole = cast("SearchStrategy[dict[str, object]]", made.values)
         found = [made.bad(), whole.map(lambda fields: Bad({**fields, "more": 1}, field_step("more")))]
-        for part in parts:
-            if not part.may_lack:
-                found.append(st.builds(_without, whole, st.just(part.name)))
+        found += [st.builds(_without, whole, st.just(part.name)) for part in parts if not part.may_lack]
         return st.one_of(found)
 
     # A key that is missing has no default here: it is missing again.

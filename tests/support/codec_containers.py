@@ -28,20 +28,20 @@ MOST: Final = 3
 def list_of(item: Form) -> Form:
     """Lists."""
     values = st.lists(item.values, max_size=MOST)
-    return _row(list, (item.type,), values, lambda: _bad_row(lambda values: values, item), item)
+    return _row(list, (item.annotation,), values, lambda: _bad_row(lambda values: values, item), item)
 
 
 def row_of(item: Form) -> Form:
     """Tuples of any length."""
     values = st.lists(item.values, max_size=MOST).map(tuple)
-    return _row(tuple, (item.type, ...), values, lambda: _bad_row(tuple, item), item)
+    return _row(tuple, (item.annotation, ...), values, lambda: _bad_row(tuple, item), item)
 
 
 def deque_of(item: Form) -> Form:
     """Deques, with a bound and without."""
     bounds = st.sampled_from([None, 0, 1, MOST + 1, sys.maxsize])
     values = st.builds(deque[object], st.lists(item.values, max_size=MOST), bounds)
-    made = _row(deque, (item.type,), values, lambda: _bad_row(lambda values: deque(values, MOST + 1), item), item)
+    made = _row(deque, (item.annotation,), values, lambda: _bad_row(lambda values: deque(values, 2 * MOST), item), item)
     return attrs.evolve(made, nests=False, is_key=False)
 
 
@@ -78,7 +78,7 @@ def tuple_of(items: list[Form]) -> Form:
         return st.one_of(found)
 
     return Form(
-        GenericAlias(tuple, tuple(item.type for item in items)),
+        GenericAlias(tuple, tuple(item.annotation for item in items)),
         frozenset({tuple}),
         st.tuples(*whole),
         bad,
@@ -111,9 +111,12 @@ def _set(cls: type[object], make: Callable[[list[object]], object], item: Form) 
     def bad() -> SearchStrategy[Bad]:
         # The wrong one comes first, so it is what stays of two equal ones.
         some = st.lists(item.values.filter(has_hash), max_size=MOST - 1)
-        return st.builds(lambda bad, others: bad.under(r"\[\]", make([bad.value, *others])), item.wrong_keys, some)
+        return st.builds(made, item.wrong_keys, some)
 
-    form = GenericAlias(cls, (item.type,))
+    def made(bad: Bad, others: list[object]) -> Bad:
+        return bad.under(r"\[\]", make([bad.value, *others]))
+
+    form = GenericAlias(cls, (item.annotation,))
     return Form(form, frozenset({cls}), values.map(make), bad, nests=item.nests, exact=False)
 
 
@@ -130,9 +133,11 @@ def _bad_entries(key: Form, item: Form, make: Callable[[Iterable[Pair]], object]
 
     def with_value(bad: Bad, right: object, others: list[Pair]) -> Bad:
         whole = make(_first_of_equals([(right, bad.value), *others]))
-        if key.type is str and isinstance(right, str):
+        if key.annotation is str and isinstance(right, str):
             return bad.under(field_step(right), whole)
-        return bad.under(rf"\[{right}\]" if key.type is int and abs(cast("int", right)) < 10**50 else ANY_KEY, whole)
+        return bad.under(
+            rf"\[{right}\]" if key.annotation is int and abs(cast("int", right)) < 10**50 else ANY_KEY, whole
+        )
 
     return st.one_of(
         st.builds(with_key, key.wrong_keys, item.values, _entries(key, item)),
@@ -163,11 +168,13 @@ def counter_of(key: Form) -> Form:
     def make(pairs: Iterable[Pair]) -> object:
         return Counter[object](cast("dict[object, int]", dict(pairs)))
 
-    return attrs.evolve(_mapping(Counter, make, key, INT), type=GenericAlias(Counter, (key.type,)), nests=True)
+    return attrs.evolve(
+        _mapping(Counter, make, key, INT), annotation=GenericAlias(Counter, (key.annotation,)), nests=True
+    )
 
 
 def _mapping(cls: type[object], make: Callable[[Iterable[Pair]], object], key: Form, item: Form) -> Form:
-    form = GenericAlias(cls, (key.type, item.type))
+    form = GenericAlias(cls, (key.annotation, item.annotation))
     values = _entries(key, item).map(make)
     exact = key.exact and item.exact
     return Form(form, frozenset({cls}), values, lambda: _bad_entries(key, item, make), nests=False, exact=exact)
@@ -176,14 +183,14 @@ def _mapping(cls: type[object], make: Callable[[Iterable[Pair]], object], key: F
 def defaultdict_of(key: Form, item: Form) -> Form:
     """Defaultdicts, with factories of several kinds and without."""
     factories: list[object] = [None, int, str, list, dict, set, tuple, frozenset]
-    if isinstance(item.type, type | GenericAlias) and item.type is not NoneType:
-        factories.append(item.type)
+    if isinstance(item.annotation, type | GenericAlias) and item.annotation is not NoneType:
+        factories.append(item.annotation)
 
     def make(pairs: Iterable[Pair], factory: object = None) -> object:
         return defaultdict[object, object](cast("Callable[[], object]", factory), dict(pairs))
 
     def bad() -> SearchStrategy[Bad]:
-        lost: list[object] = [len, lambda: 0, GenericAlias(tuple, (INT.type, STR.type, INT.type))]
+        lost: list[object] = [len, lambda: 0, GenericAlias(tuple, (INT.annotation, STR.annotation, INT.annotation))]
         made = st.builds(make, _entries(key, item), st.sampled_from(lost))
         return st.one_of(_bad_entries(key, item, make), made.map(lambda made: Bad(made, r"\.default_factory")))
 
@@ -194,7 +201,7 @@ def defaultdict_of(key: Form, item: Form) -> Form:
 def union_of(members: Iterable[Form]) -> Form:
     """Unions. A value that is wrong inside counts only where its class is that of one member alone."""
     # By name: a union of list[int] and of a list of a NewType of int is refused, as both are called the same.
-    distinct = list({name_of(member.type): member for member in members}.values())
+    distinct = list({name_of(member.annotation): member for member in members}.values())
     if len(distinct) == 1:
         return distinct[0]
 
@@ -206,15 +213,16 @@ def union_of(members: Iterable[Form]) -> Form:
                 found.append(member.bad())
         return st.one_of(found)
 
-    form: object = typing.__dict__["Union"][tuple(member.type for member in distinct)]
+    form: object = typing.__dict__["Union"][tuple(member.annotation for member in distinct)]
+    classes = [cls for member in distinct for cls in member.classes]
     return Form(
         form,
-        frozenset[type[object]]().union(*(member.classes for member in distinct)),
+        frozenset(classes),
         st.one_of([member.values for member in distinct]),
         bad,
         is_key=all(member.is_key for member in distinct),
         nests=False,
-        exact=all(member.exact for member in distinct),
+        exact=len(classes) == len(set(classes)) and all(member.exact for member in distinct),
     )
 
 
@@ -231,9 +239,9 @@ def wrapped(kind: str, item: Form, name: str) -> Form:
     """A form under another name, or with a note."""
     match kind:
         case "NewType":
-            made = cast("Callable[[str, object], object]", NewType)(name, item.type)
+            made = cast("Callable[[str, object], object]", NewType)(name, item.annotation)
         case "TypeAliasType":
-            made = cast("Callable[[str, object], object]", TypeAliasType)(name, item.type)
+            made = cast("Callable[[str, object], object]", TypeAliasType)(name, item.annotation)
         case _:
-            made = cast("typing.Mapping[object, object]", Annotated)[item.type, "a note"]
-    return attrs.evolve(item, type=made)
+            made = cast("typing.Mapping[object, object]", Annotated)[item.annotation, "a note"]
+    return attrs.evolve(item, annotation=made)

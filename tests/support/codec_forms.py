@@ -40,7 +40,7 @@ class Case:
 
 def codec_of(form: Form) -> Codec[object]:
     """The codec of a form."""
-    return codec_for(cast("TypeForm[object]", form.type))
+    return codec_for(cast("TypeForm[object]", form.annotation))
 
 
 @attrs.frozen

@@ -9,6 +9,7 @@ import attrs
 import hypothesis.strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from codec_form import one_of_these
 from codec_leaves import GREATEST
 
 DEEP: Final = 100_000
@@ -109,7 +110,7 @@ STRUCTURES: Final = [
     *(b"]", b"}", b"[", b"{", b",", b":", b'"', b"\\", b"\xef\xbb\xbf1", b"\xff\xfe1\x00", b"\xfe\xff\x001", b"\xfe"),
 ]
 FRAGMENTS: Final = st.one_of(
-    st.sampled_from(NUMBERS), st.sampled_from(STRINGS), st.sampled_from(STRUCTURES), st.binary(max_size=4)
+    one_of_these(NUMBERS), one_of_these(STRINGS), one_of_these(STRUCTURES), st.binary(max_size=4)
 )
 """Bytes to stand where others should."""
 
@@ -225,7 +226,7 @@ def _in_other_words(data: bytes) -> SearchStrategy[bytes]:
     text = data.decode()
     others = [text.encode("utf-16"), text.encode("utf-16-be"), text.encode("utf-32"), b"\xef\xbb\xbf" + data]
     around = [b" \n" + data + b"\t ", data + data, data + b",", data + b"\x00", b"[" + data + b"]", b"{" + data + b"}"]
-    return st.sampled_from([*others, *around, b'{"a":' + data + b"}", json.dumps(text).encode(), b"[" * DEEP + data])
+    return one_of_these([*others, *around, b'{"a":' + data + b"}", json.dumps(text).encode(), b"[" * DEEP + data])
 
 
 def hostile(data: bytes) -> SearchStrategy[bytes]:

@@ -19,7 +19,7 @@ import attrs
 import hypothesis.strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from codec_form import Bad, Form, Number
+from codec_form import Bad, Form, Number, one_of_these
 
 GREATEST: Final = 10**4300 - 1
 """The greatest integer that a codec carries."""
@@ -69,7 +69,7 @@ TEXTS: Final = st.one_of(
 INTS: Final = st.one_of(
     st.integers(-3, 3),
     st.integers(),
-    st.sampled_from([2**53 + 1, 2**63, 2**64, -(2**63) - 1, 10**4299, GREATEST, -GREATEST]),
+    one_of_these([2**53 + 1, 2**63, 2**64, -(2**63) - 1, 10**4299, GREATEST, -GREATEST]),
 )
 FLOATS: Final = st.one_of(
     st.floats(),
@@ -95,7 +95,7 @@ DECIMALS: Final = st.one_of(
     ).map(Decimal),
 )
 FRACTIONS: Final = st.one_of(
-    st.fractions(), st.sampled_from([Fraction(1, GREATEST), Fraction(-GREATEST, 2), Fraction(10**4299, GREATEST)])
+    st.fractions(), one_of_these([Fraction(1, GREATEST), Fraction(-GREATEST, 2), Fraction(10**4299, GREATEST)])
 )
 OFFSETS: Final = st.timedeltas(dt.timedelta(days=-1, microseconds=1), dt.timedelta(days=1, microseconds=-1))
 ZONES: Final[SearchStrategy[dt.tzinfo | None]] = st.one_of(
@@ -133,7 +133,7 @@ class Colour(enum.Enum):
 
     RED = 1
     GREEN = (2, 3)
-    BLUE = [4]
+    BLUE = attrs.make_class("Blue", ["x"], eq=True)(4)
     ROUGE = RED
 
 
@@ -151,11 +151,8 @@ class Unit(enum.StrEnum):
     FOOT = "ft"
 
 
-class Mood(str, enum.Enum):
-    """Texts and members at once, as before StrEnum."""
-
-    GOOD = "good"
-    BAD = "bad"
+Mood = enum.Enum("Mood", {"GOOD": "good", "BAD": "bad"}, type=str)
+"""Texts and members at once, as before StrEnum."""
 
 
 class Right(enum.Flag):
@@ -191,12 +188,15 @@ def _leaf(
     exact: bool = True,
 ) -> Form:
     classes = frozenset({cls, also or cls})
-    wrong: SearchStrategy[Bad] = st.sampled_from(bad).map(Bad) if bad else st.nothing()
+    wrong: SearchStrategy[Bad] = one_of_these(bad).map(Bad) if bad else st.nothing()
     return Form(cls, classes, values, lambda: wrong, is_key=True, exact=exact)
 
 
 def _folded(values: SearchStrategy[dt.datetime] | SearchStrategy[dt.time]) -> SearchStrategy[object]:
-    return st.builds(lambda value, fold: value.replace(fold=fold), values, st.integers(0, 1))
+    def folded(value: dt.datetime | dt.time, fold: int) -> object:
+        return value.replace(fold=fold)
+
+    return st.builds(folded, values, st.integers(0, 1))
 
 
 def _paths(cls: type[PurePath]) -> SearchStrategy[PurePath]:
@@ -205,6 +205,9 @@ def _paths(cls: type[PurePath]) -> SearchStrategy[PurePath]:
     made = parts.map(lambda parts: cls("/".join(parts)))
     # Python 3.11 gives a file named `c:x` the text of a file on a drive, which no codec carries.
     return made.filter(lambda path: type(path)(str(path)).drive == path.drive)
+
+
+ENUMS: Final[tuple[type[enum.Enum], ...]] = (Colour, Size, Unit, Mood)
 
 
 def _members(cls: type[enum.Enum]) -> Form:
@@ -232,7 +235,7 @@ INT: Final = _leaf(int, INTS, GREATEST + 1, -GREATEST - 1)
 FLOAT: Final = _leaf(float, FLOATS, GREATEST + 1, also=int)
 STR: Final = _leaf(str, TEXTS, "\ud800", "a\udfff\U0001f600")
 
-LEAVES: Final = [
+LEAVES: Final[list[Form]] = [
     *(NONE, BOOL, INT, FLOAT, STR),
     _leaf(bytes, st.binary(max_size=4)),
     _leaf(Decimal, DECIMALS),
@@ -250,9 +253,9 @@ LEAVES: Final = [
     _leaf(PosixPath, _paths(PosixPath), PosixPath("\udcff")),
     _leaf(PurePosixPath, _paths(PurePosixPath), PurePosixPath("a/\udcff")),
     _leaf(PureWindowsPath, _paths(PureWindowsPath), PureWindowsPath("\ud800")),
-    attrs.evolve(_leaf(PosixPath, _paths(PosixPath)), type=Path),
-    attrs.evolve(_leaf(PurePosixPath, _paths(PurePosixPath)), type=PurePath),
-    *map(_members, (Colour, Size, Unit, Mood)),
+    attrs.evolve(_leaf(PosixPath, _paths(PosixPath)), annotation=Path),
+    attrs.evolve(_leaf(PurePosixPath, _paths(PurePosixPath)), annotation=PurePath),
+    *map(_members, ENUMS),
     *(_sums(Right), _sums(Mode, Mode(3), Mode(16)), _sums(Loose, Loose(5))),
 ]
 """Every form that is there before any is drawn."""

@@ -402,7 +402,7 @@ class ModelRules:
         )
         for each in ended:
             if is_unresolved(each):
-                self._put_effect(attrs.evolve(each, ended=True, version=each.version + 1))
+                self._put_effect(attrs.evolve(each, ended=True, granted=False, version=each.version + 1))
             else:
                 del self.rows.effects[each.key, each.incarnation]
         return tuple(map(summed_up, ended))

@@ -207,7 +207,7 @@ class ModelStore(ModelRules):
             found = self._find(key, claim.incarnation)
             if found is None and seen is not None:
                 raise EvidenceChanged(str(key), seen, None)
-            if found is not None and not self._is_as_seen(found, seen):
+            if found is not None and (found.uncertain is not None or not self._is_as_seen(found, seen)):
                 return Begun(evidence=found, mine=False)
             mine = Evidence(
                 key=key,
@@ -228,7 +228,11 @@ class ModelStore(ModelRules):
             found = self._to_change(claim, key, seen)
             if found.outcome is not None:
                 return found.outcome
-            self._put_effect(attrs.evolve(found, outcome=outcome, trouble=None, version=found.version + 1))
+            self._put_effect(
+                attrs.evolve(
+                    found, outcome=outcome, trouble=None, uncertain=None, granted=False, version=found.version + 1
+                )
+            )
             return outcome
 
         return self._write(run, sync, claim=claim)

@@ -35,9 +35,10 @@ def reordered(value: object, arrange: Arrange) -> object:
         items = cast("deque[object]", value)
         return deque((reordered(each, arrange) for each in items), items.maxlen)
     if isinstance(value, list | tuple):
+        kind: type[object] = cast("object", value).__class__
         row = [reordered(each, arrange) for each in cast("list[object]", value)]
-        kind = cast("Callable[..., object]", type(value))
-        return kind(*row) if hasattr(value, "_fields") else kind(row)
+        make = cast("Callable[..., object]", kind)
+        return make(*row) if hasattr(kind, "_fields") else make(row)
     return _object(value, arrange)
 
 
@@ -58,8 +59,9 @@ def _object(value: object, arrange: Arrange) -> object:
         model = value.model_copy()
         vars(model).update({name: reordered(each, arrange) for name, each in vars(value).items()})
         return model
-    if attrs.has(type(value)):
-        names = [field.name for field in attrs.fields(type(value))]
+    kind = type(value)
+    if attrs.has(kind):
+        names = [field.name for field in attrs.fields(kind)]
     elif dataclasses.is_dataclass(value):
         names = [field.name for field in dataclasses.fields(value)]
     else:

@@ -12,4 +12,4 @@ _BOUNDED: Final = 100
 
 def examples(bounded: int) -> int:
     """So many with the default profile; with another one more, as many times as its number is that of the default."""
-    return bounded * settings.default.max_examples // _BOUNDED
+    return bounded * settings().max_examples // _BOUNDED

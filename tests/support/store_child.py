@@ -13,7 +13,7 @@ from pathlib import Path
 
 import attrs
 
-from effectgraph.stores import ClaimHeld, Receipt, SqliteStore, StoreError, open_store
+from effectgraph.stores import Receipt, SqliteStore, StoreError, open_store
 from effectgraph.stores.records import Begun, Sync
 from store_records import TASK, THREAD, commit, created, intent, key, new_thread, outcome, outside
 from store_writer import held_up
@@ -41,20 +41,6 @@ def hold(path: str) -> None:
     signal.pause()
 
 
-def hold_and_fork(path: str) -> None:
-    """Hold a thread; leave a forked child behind that outlives us."""
-    store = open_store(path)
-    created(store)
-    child = os.fork()
-    if not child:
-        # The parent's pipes are its own affair: without this its reader would wait for us.
-        for descriptor in (0, 1, 2):
-            os.close(descriptor)
-        signal.pause()
-    say(child)
-    signal.pause()
-
-
 def use_after_fork(path: str) -> None:
     """Use a store in a forked child, which then ends like any program; then go on in the parent."""
     store = open_store(path)
@@ -74,35 +60,6 @@ def use_after_fork(path: str) -> None:
     with store:
         store.commit(claim, commit(1)).wait()
         say(store.read(THREAD).wait().step)
-
-
-def add_up(path: str, rounds: str) -> None:
-    """Many times: look at one effect, and take its intent over if nobody did in between; commit a step of our own."""
-    with open_store(path) as store:
-        say("ready")
-        sys.stdin.readline()
-        claim = created(store, f"order-{os.getpid()}").claim
-        for step in range(1, int(rounds) + 1):
-            mine = False
-            while not mine:
-                found = store.evidence(key(thread="script"), 0).wait()
-                seen = None if found is None else found.version
-                mine = store.begin(outside(store), key(thread="script"), intent(), seen=seen).wait().mine
-            store.commit(claim, commit(step), sync=Sync.NOW).wait()
-
-
-def claim_in_turn(path: str, rounds: str) -> None:
-    """Claim one thread as often as it takes, and do one step of it each time."""
-    with open_store(path) as store:
-        say("ready")
-        sys.stdin.readline()
-        done = 0
-        while done < int(rounds):
-            with suppress(ClaimHeld):
-                claimed = store.claim(THREAD).wait()
-                _ = store.commit(claimed.claim, commit(claimed.thread.step + 1))
-                store.release(claimed.claim).wait()
-                done += 1
 
 
 def mark(name: str) -> None:
@@ -182,10 +139,7 @@ def write_to_a_bad_disk(path: str) -> None:
 COMMANDS: dict[str, Callable[..., None]] = {
     command.__name__: command
     for command in (
-        add_up,
-        claim_in_turn,
         hold,
-        hold_and_fork,
         use_after_fork,
         write_a_large_one,
         write_between_marks,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import gc
+import importlib
 import json
 import multiprocessing
 import os
@@ -13,18 +15,19 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import traceback
+import uuid
 from collections.abc import Callable
 from contextlib import suppress
-from multiprocessing.synchronize import Barrier, Event
+from multiprocessing.context import ForkContext, ForkServerContext, SpawnContext
+from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Final
 
-import sqlite_utils
-
-from effectgraph.stores import ClaimHeld, SqliteStore, StoreError, open_store
+from child_talk import say, told
+from effectgraph.stores import SqliteStore, StoreClosed, StoreError, open_store
 from effectgraph.stores.records import Claim, OwnerId, Sync
 from effectgraph.stores.sqlite.turns import Turns
+from store_many import add_up, ask_who_lives, grab, sync_all, take_part, take_turns, write_until_synced
 from store_records import THREAD, closing, commit, created, failure, intent, key, outcome
 from store_writer import held_up
 
@@ -34,33 +37,13 @@ KEPT: Final[list[SqliteStore]] = []
 PROGRAMS: Final[list[subprocess.Popen[bytes]]] = []
 """Programs that were started, and are not waited for."""
 
-CONTEXTS: Final = {
+CONTEXTS: Final[dict[str, ForkContext | SpawnContext | ForkServerContext]] = {
     "fork": multiprocessing.get_context("fork"),
     "spawn": multiprocessing.get_context("spawn"),
     "forkserver": multiprocessing.get_context("forkserver"),
 }
 
 LINGER: Final = [sys.executable, "-c", "import signal; signal.pause()"]
-
-
-def say(text: object) -> None:
-    """Tell the parent something at once."""
-    print(text, flush=True)
-
-
-def told() -> str:
-    """What the parent says next."""
-    return sys.stdin.readline().rstrip("\n")
-
-
-def barrier(number: int, *, when_told: bool = False) -> Barrier:
-    """Where forked processes wait for each other, and for the parent's word if they are to."""
-
-    def ask() -> None:
-        say("ready")
-        told()
-
-    return CONTEXTS["fork"].Barrier(number, ask if when_told else None, 60)
 
 
 def leave_pipes() -> None:
@@ -270,6 +253,12 @@ def open_in_a_child(path: str, method: str) -> None:
     assert process.exitcode == 0
 
 
+def open_under_a_name(path: str, name: str) -> None:
+    """Open a store where whatever is given a random id gets one and the same; make a thread, say what came of it."""
+    uuid.uuid4 = lambda: uuid.UUID(name)
+    open_and_write(path)
+
+
 def open_and_write(path: str) -> None:
     """Open a store, make a thread, say what came of it."""
     try:
@@ -277,6 +266,19 @@ def open_and_write(path: str) -> None:
             say(created(store, "order-2").claim.thread)
     except StoreError as error:
         say(f"{type(error).__name__}: {error}")
+
+
+def write_and_ask(path: str, owner: str) -> None:
+    """Write many times, say how often; ask three times whether an owner lives, say what came of it."""
+    with open_store(path) as store:
+        claim = created(store).claim
+        for step in range(1, 21):
+            store.commit(claim, commit(step), sync=Sync.NOW).wait()
+        say(store.read(THREAD).wait().step)
+        try:
+            say([store.alive(OwnerId(owner)).wait() for _ in range(3)])
+        except StoreError as error:
+            say(f"{type(error).__name__}: {error}")
 
 
 def fork_then_open(path: str) -> None:
@@ -320,43 +322,6 @@ def close_at_exit(path: str) -> None:
             _ = store.commit(claim, commit(step))
 
 
-def forked(number: int, work: Callable[[int], None]) -> None:
-    """Do something in forked processes, all at once: `work` waits by itself for the others. Fails if one does."""
-    children: list[int] = []
-    for place in range(number):
-        child = os.fork()
-        if not child:
-            try:
-                work(place)
-            except BaseException:
-                traceback.print_exc()
-                os._exit(1)
-            os._exit(0)
-        children.append(child)
-    assert [0] * number == [os.waitpid(child, 0)[1] for child in children]
-
-
-def ask_who_lives(path: str, processes: str, rounds: str, living: str, dead: str) -> None:
-    """Ask in many processes at once whether owners live; say how many answers were wrong in each, and of how many."""
-    gate = barrier(int(processes), when_told=True)
-    done = barrier(int(processes))
-
-    def ask(_: int) -> None:
-        with open_store(path) as store:
-            gate.wait()
-            answers = [
-                store.alive(OwnerId(owner)).wait() is lives
-                for _ in range(int(rounds))
-                for owners, lives in ((living, True), (dead, False))
-                for owner in owners.split(",")
-            ]
-            say(f"{answers.count(False)} {len(answers)}")
-            # Nobody closes before all have asked.
-            done.wait()
-
-    forked(int(processes), ask)
-
-
 def own(path: str, number: str) -> None:
     """Be several owners, each with a thread; say who we are, and stay until killed."""
     stores = [open_and_claim(path, f"{os.getpid()}-{each}")[0] for each in range(int(number))]
@@ -374,23 +339,32 @@ def hold(path: str, *threads: str) -> None:
     signal.pause()
 
 
-def grab(path: str, processes: str, *threads: str) -> None:
-    """Try in many processes at once to claim each of some threads; say in each which were had."""
-    gate = barrier(int(processes), when_told=True)
-    done = barrier(int(processes))
+def claim_and_die(path: str) -> None:
+    """Claim a thread, say its token, and be killed."""
+    store = open_store(path)
+    KEPT.append(store)
+    say(store.claim(THREAD).wait().claim.token)
+    os.kill(os.getpid(), signal.SIGKILL)
 
-    def claim_all(_: int) -> None:
-        with open_store(path) as store:
-            gate.wait()
-            mine: list[str] = []
-            for thread in threads:
-                with suppress(ClaimHeld):
-                    mine.append(store.claim(thread).wait().claim.thread)
-            say(" ".join(mine))
-            # Nobody lets go before all have tried.
-            done.wait()
 
-    forked(int(processes), claim_all)
+def fork_and(path: str, what: str) -> None:
+    """Hold a thread, fork a child that does something with the store and ends, and stay until killed."""
+    store, _ = open_and_claim(path)
+    child = os.fork()
+    if not child:
+        match what:
+            case "closes":
+                with suppress(StoreClosed):
+                    close_all()
+            case "forgets":
+                KEPT.clear()
+                del store
+                gc.collect()
+            case _:
+                sys.exit(0)
+        os._exit(0)
+    say(os.waitpid(child, 0)[1])
+    signal.pause()
 
 
 def write_when_woken(path: str) -> None:
@@ -408,6 +382,7 @@ def write_when_woken(path: str) -> None:
         store.fail(claim, "1.pay", failure()),
         store.commit(claim, commit(1)),
         store.close(claim, closing(1)),
+        store.renew(claim),
         store.release(claim),
     ):
         try:
@@ -416,31 +391,10 @@ def write_when_woken(path: str) -> None:
             say(type(error).__name__)
 
 
-def take_part(path: str, processes: str, rounds: str) -> None:
-    """Many processes at once read a thread of their own, then commit a step of it, synced, and so on.
-
-    All of them go on until each has done it often enough; says how often each has.
-    """
-    ready = barrier(int(processes))
-    done = CONTEXTS["fork"].Array("l", int(processes))
-
-    def work(place: int) -> None:
-        with open_store(path) as store:
-            claim = created(store, f"order-{place}").claim
-            ready.wait()
-            while min(done) < int(rounds):
-                step = store.read(claim.thread).wait().step
-                store.commit(claim, commit(step + 1), sync=Sync.NOW).wait()
-                done[place] = step + 1
-
-    forked(int(processes), work)
-    say(" ".join(str(each) for each in done))
-
-
 def die_in_turn(path: str) -> None:
     """Have a turn at writing, fork a child that lives on, say its process id, and stay until killed."""
-    open_store(path).__exit__(None, None, None)
-    turns = Turns(Path(f"{path}-owners"), 60)
+    KEPT.append(open_store(path))
+    turns = Turns((f"{path}-owners", f"{path}-wal"), 60)
     turns.begin(sqlite3.connect(path, isolation_level=None))
     say(by_fork())
     signal.pause()
@@ -449,7 +403,7 @@ def die_in_turn(path: str) -> None:
 def nursery() -> None:
     """Fork a child for each command that we are told; say its process id, and how it ended."""
     # Every child would import it again, to make its store.
-    assert sqlite_utils.Migrations
+    importlib.import_module("sqlite_utils")
     while line := told():
         child = os.fork()
         if not child:
@@ -465,20 +419,29 @@ def nursery() -> None:
 COMMANDS: Final[dict[str, Callable[..., None]]] = {
     command.__name__: command
     for command in (
+        add_up,
         ask_who_lives,
+        claim_and_die,
         close_at_exit,
         crash_a_thread,
         die_in_turn,
         end,
+        fork_and,
         fork_then_open,
         grab,
         hand_the_lock_on,
         hold,
         leave_a_child,
         nursery,
+        open_and_write,
+        open_under_a_name,
         open_in_a_child,
         own,
+        sync_all,
         take_part,
+        take_turns,
+        write_and_ask,
+        write_until_synced,
         write_when_woken,
     )
 }

@@ -6,6 +6,7 @@ import base64
 import pickle
 import sys
 from collections.abc import Callable, Sequence
+from typing import cast
 
 import attrs
 
@@ -72,8 +73,7 @@ def main() -> None:
     """Follow orders until there are no more."""
     remote = Remote()
     for line in sys.stdin:
-        orders = from_line(line)
-        assert isinstance(orders, Sequence)
+        orders = cast("Sequence[Order]", from_line(line))
         answers: list[Came] = []
         for order in orders:
             try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
 import uuid
 from pathlib import Path
 from typing import Final, Self
@@ -17,6 +18,9 @@ from effectgraph.stores.limits import BUSY_S
 from effectgraph.stores.records import Claim, OwnerId
 
 LOCK_SUFFIX: Final = ".lock"
+
+ID: Final = re.compile("[0-9a-f]{32}")
+"""What an owner's id looks like. Whatever else lies among the lock files is not ours to remove."""
 
 POLL_S: Final = 0.005
 """Seconds between two tries for our own lock: only somebody who clears up can be in the way, for a moment."""
@@ -115,7 +119,7 @@ class Owner:
             for file in () if self.folder is None else self.folder.glob("*" + LOCK_SUFFIX):
                 owner = OwnerId(file.name.removesuffix(LOCK_SUFFIX))
                 with contextlib.suppress(OSError):
-                    if owner != self.id and _nobody_holds(str(file), remove=True):
+                    if owner != self.id and ID.fullmatch(owner) and _nobody_holds(str(file), remove=True):
                         gone.append(owner)
         return tuple(gone)
 

@@ -154,7 +154,8 @@ class Store(Protocol):
         """Write an intent. Synced.
 
         `seen` is the version of the evidence that the caller saw, None for no evidence. If the store has another,
-        nothing changes and what it has is returned (`mine` False). Otherwise the intent is the caller's: owner and
+        nothing changes and what it has is returned (`mine` False); so it is for what is uncertain, whose evidence no
+        run changes any more. Otherwise the intent is the caller's: owner and
         token are his, attempt and version grow by one, as version does with every later change, and a grant is used
         up. A key that was withdrawn or dropped begins with a greater version than any it had. Raises `ClaimLost`,
         `TaskClosed`, and `EvidenceChanged` if `seen` names a version and there is nothing.

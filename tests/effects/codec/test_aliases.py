@@ -257,6 +257,35 @@ def test_a_value_is_bounded_in_depth(form: object) -> None:
     assert codec.decode(codec.encode(deepest)) == deepest
 
 
+Wrap = Callable[[object], object]
+
+WRAPS: list[tuple[object, Wrap, bytes, bytes]] = [
+    (Tuples, lambda inner: (inner,), b"[", b"]"),
+    (Sets, lambda inner: frozenset({inner}), b"[", b"]"),
+    (Deques, lambda inner: deque([inner], 1), b'{"maxlen":1,"items":[', b"]}"),
+    (Dicts, lambda inner: {"a": inner}, b'{"a":', b"}"),
+    (Ordered, lambda inner: OrderedDict[str, object](a=inner), b'[["a",', b"]]"),
+    (Lots, lambda inner: defaultdict[str, object](None, {"a": inner}), b'{"factory":null,"items":{"a":', b"}}"),
+]
+"""Types that refer to themselves, what makes a value of one more level, and what stands around it in the bytes."""
+
+
+@pytest.mark.parametrize(("form", "wrap", "opening", "closing"), WRAPS, ids=map(str, range(len(WRAPS))))
+def test_every_container_is_bounded_in_depth(form: object, wrap: Wrap, opening: bytes, closing: bytes) -> None:
+    """Whatever a type that refers to itself is made of, a value or bytes of too many levels are an error."""
+
+    codec = codec_of(form)
+    value: object = defaultdict[str, object]() if form is Lots else 1
+    for _ in repeat(None, MAX_DEPTH + 2):
+        value = wrap(value)
+
+    with pytest.raises(NotEncodable, match="is nested more than 100 levels deep"):
+        codec.encode(value)
+    for depth in (MAX_DEPTH + 2, 50_000):
+        with pytest.raises(NotDecodable, match="is nested"):
+            codec.decode(opening * depth + (b'{"factory":null,"items":{}}' if form is Lots else b"1") + closing * depth)
+
+
 def made(name: str, value: object, *parameters: object) -> object:
     """An alias that no type checker would take."""
     make = cast("Callable[..., object]", TypeAliasType)

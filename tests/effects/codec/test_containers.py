@@ -339,6 +339,8 @@ DAMAGED: list[tuple[object, bytes, str, str]] = [
     (OrderedDict[str, int], b'[["a",null]]', "a", "expected int, found null"),
     (OrderedDict[str, int], b"[[1,1]]", '[key "1"]', "expected str, found an integer"),
     (OrderedDict[int, int], b"[[7,null]]", "[7]", "expected int, found null"),
+    (OrderedDict[Decimal, int], b'[["NaN",1],["NaN",2]]', "", "has two keys that are written alike"),
+    (OrderedDict[tuple[Decimal], int], b'[[["NaN"],1],[["NaN"],2]]', "", "has two keys that are written alike"),
     (OrderedDict[Decimal, int], b'[["sNaN",1]]', '[key "sNaN"]', "can be no key"),
     (OrderedDict[str, int], b'[[{"a":1,"a":1},1]]', '[key "{\\"key\\":\\"a\\"}"]', 'the key "a" stands twice'),
     (defaultdict[str, int], b'{"a":1}', "", "expected defaultdict[str, int], found an object"),

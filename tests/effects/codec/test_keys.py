@@ -373,6 +373,10 @@ def test_objects_that_compare_by_identity_may_stand_in_sets() -> None:
     back = codec.decode(codec.encode(frozenset({Identity(1), Identity(2)})))
 
     assert sorted(each.x for each in back) == [1, 2]
+    with pytest.raises(NotEncodable, match="has two elements that are written alike"):
+        codec.encode(frozenset({Identity(1), Identity(1)}))
+    with pytest.raises(NotDecodable, match="has two elements that are written alike"):
+        codec.decode(b'[{"x":1},{"x":1}]')
 
 
 @pytest.mark.parametrize(

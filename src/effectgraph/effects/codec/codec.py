@@ -52,7 +52,8 @@ class Codec(Generic[A]):
 
         Only an OrderedDict keeps its order, as two are equal only if they have the same. What Python calls equal and
         still tells apart gives other bytes: 1 and 1.0, 0.0 and -0.0, Decimal("1") and Decimal("1.0"), one moment in
-        two zones. Raises `NotEncodable` as `encode` does.
+        two zones, a pydantic model's field that was set and one left to the same default. Raises `NotEncodable` as
+        `encode` does.
         """
         return self._encoded(value, wire.write_sorted)
 
@@ -137,13 +138,14 @@ def codec_for(form: TypeForm[A], /) -> Codec[A]:
     digits, float, str, bytes, Decimal, Fraction, UUID, date, datetime, time and timedelta, enums and flags, the paths
     of pathlib; list, tuple, set, frozenset, deque, dict, defaultdict, Counter and OrderedDict with their parts in
     brackets; attrs classes, dataclasses, NamedTuple and TypedDict, also generic ones and those that refer to
-    themselves; Literal, Optional and other unions. `NewType`, `Annotated`, `Final` and type aliases are looked
-    through. A key of a dict is a text, number, date, enum, path or the like, None, or a tuple, frozenset, frozen
-    class or union of these.
+    themselves; models of pydantic 2.11 or newer; Literal, Optional and other unions. `NewType`, `Annotated`, `Final`
+    and type aliases are looked through; what stands in an outermost `Annotated` as `Migrating` is what the codec is
+    `migrating` with. A key of a dict is a text, number, date, enum, path or the like, None, or a tuple, frozenset,
+    frozen class or union of these.
 
     Raises `UnsupportedType` for anything else, naming the type, the path to it, and often what to write instead: Any,
     object, abstract classes such as Sequence and Mapping, code, bytearray, complex, range, plain subclasses of carried
-    classes, and whatever else has no one form that it would come back from.
+    classes, and whatever else has no one form that it would come back from. Raises `BadMigration` as `migrating` does.
 
     >>> import attrs
     >>> @attrs.frozen

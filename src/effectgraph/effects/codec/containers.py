@@ -161,10 +161,21 @@ def set_shape(form: object, shapes: Shapes) -> Shape:
             raise Misfit(name, f"an element cannot stand in a set: {error}") from None
         if len(value) != len(raw):
             raise Misfit(name, "two elements are equal")
+        if alike(raw, value, write_item):
+            raise Misfit(name, "has two elements that are written alike")
         return value
 
     hashing = item.hashing if cls is frozenset else Hashing.NEVER
     return Shape(name, frozenset({cls}), ARRAY, {cls.__name__: item.outline}, write, read, hashing)
+
+
+def alike(raws: list[Json], values: Iterable[object], write: Write) -> bool:
+    """Whether two values that were read are written alike. They need not be equal: a NaN is not, to another one."""
+    try:
+        return len(set(raws)) < len(raws)
+    except TypeError:
+        # Arrays and objects have no hash, and several may stand for one value: a set in another order, a default.
+        return len({write_sorted(write(value)) for value in values}) < len(raws)
 
 
 def refuse_unhashable(item: Shape, form: object, step: str, shapes: Shapes) -> None:

@@ -11,7 +11,9 @@ from effectgraph.effects.codec import wire
 from effectgraph.effects.codec.containers import refuse_unhashable
 from effectgraph.effects.codec.limits import MAX_INT_DIGITS
 from effectgraph.effects.codec.shapes import (
+    ARRAY,
     INT,
+    OBJECT,
     TEXT,
     Hashing,
     Misfit,
@@ -39,12 +41,16 @@ KEY: Final = "[key]"
 
 @attrs.frozen
 class Key:
-    """The shape of keys, the hooks that write and read their texts, and the step to what stands under such a text."""
+    """The shape of keys, the hooks that write and read their texts, and the step to what stands under such a text.
+
+    `alike` says whether several texts may stand for keys that are written alike and still are not equal.
+    """
 
     shape: Shape
     write: WriteKey
     read: ReadKey
     step: StepTo
+    alike: bool = False
 
 
 def key_shape(form: object, shapes: Shapes) -> Shape:
@@ -63,7 +69,9 @@ def key_of(form: object, shapes: Shapes) -> Key:
         return Key(shape, cast("WriteKey", shape.write), _text_reader(shape), step_to)
     if shape.raws == INT:
         return Key(shape, _int_writer(shape.write), _int_reader(shape.read), step_to_json)
-    return Key(shape, _json_writer(shape.write), _json_reader(shape), step_to_json)
+    # Only arrays and objects: a set in one may stand in another order, with a NaN in it that is not equal to itself.
+    alike = not shape.raws.isdisjoint(ARRAY | OBJECT)
+    return Key(shape, _json_writer(shape.write), _json_reader(shape), step_to_json, alike)
 
 
 def hashed(name: str, key: object) -> object:
@@ -96,7 +104,8 @@ def _int_writer(write: Write) -> WriteKey:
 def _int_reader(read: Read) -> ReadKey:
     def read_int(text: str) -> object:
         try:
-            number = int(text) if len(text.removeprefix("-")) <= MAX_INT_DIGITS else None
+            short = len(text) <= MAX_INT_DIGITS or len(text.removeprefix("-")) <= MAX_INT_DIGITS
+            number = int(text) if short else None
         except ValueError:
             number = None
         if number is None or str(number) != text:

@@ -92,6 +92,8 @@ def entries_of(name: str, cls: type[object], key: Key, item: Shape) -> Entries:
                 raise
         if len(values) != len(raw):
             raise Misfit(name, "two keys are equal")
+        if key.alike and len(set(map(write_key, values))) != len(values):
+            raise Misfit(name, "has two keys that are written alike")
         return values
 
     return Entries(write, read)

@@ -58,6 +58,8 @@ def model_shape(form: object, shapes: Shapes) -> Shape:
     def make() -> Definition:
         fields = _fields(model, shapes)
         inside = {field: shapes.of(declared, step_to(field)) for field, declared in sorted(fields.items())}
+        if not model.__pydantic_complete__:
+            raise shapes.refuse(form, "pydantic cannot look up a type in it; name types that its module can see")
         infos = model.__pydantic_fields__
         parts = [
             Part(Field(field, field, not info.is_required(), attrs.NOTHING), inside[field])
@@ -100,8 +102,6 @@ def _fields(model: type[BaseModel], shapes: Shapes) -> dict[str, object]:
         except Exception as error:
             why = f"it cannot be looked up ({error}); name a type that the module of the class can see"
             raise shapes.refuse(str(info.annotation), why, step_to(field)) from error
-    if not model.__pydantic_complete__:
-        raise shapes.refuse(model, "a type in it cannot be looked up; name types that the module of the class can see")
     return declared
 
 

@@ -6,6 +6,7 @@ from collections import OrderedDict
 from typing import Final
 
 from effectgraph.effects.codec import wire
+from effectgraph.effects.codec.containers import alike
 from effectgraph.effects.codec.forms import arguments_of
 from effectgraph.effects.codec.keys import hashed, key_shape
 from effectgraph.effects.codec.shapes import (
@@ -53,12 +54,14 @@ def ordered_dict_shape(form: object, shapes: Shapes) -> Shape:
         if type(raw) is not list:
             raise unexpected(name, raw)
         values: OrderedDict[object, object] = OrderedDict()
+        raw_keys: list[Json] = []
         for index, pair in enumerate(raw):
             if type(pair) is not list or len(pair) != 2:
                 misfit = Misfit(name, "expected a key and its value")
                 misfit.at(f"[{index}]")
                 raise misfit
             each_key = _NO_KEY
+            raw_keys.append(pair[0])
             try:
                 each_key = hashed(key.name, read_key(pair[0], None))
                 values[each_key] = read_item(pair[1], None)
@@ -68,6 +71,8 @@ def ordered_dict_shape(form: object, shapes: Shapes) -> Shape:
                 raise
         if len(values) != len(raw):
             raise Misfit(name, "two keys are equal")
+        if alike(raw_keys, values, write_key):
+            raise Misfit(name, "has two keys that are written alike")
         return values
 
     return Shape(name, frozenset({OrderedDict}), ARRAY, {"OrderedDict": [key.outline, item.outline]}, write, read)

@@ -60,13 +60,13 @@ UPDATE effects
 SET kind = :kind, tool = :tool, fingerprint = :fingerprint, request = :request, schema = :schema, begun_us = :begun_us,
     before = :before, after = :after, presumed = :presumed, earlier = :earlier, owner = :owner, token = :token,
     attempt = attempt + 1, version = version + 1, trouble = NULL, granted = 0
-WHERE {SEEN} AND {MAY}
+WHERE {SEEN} AND uncertain IS NULL AND {MAY}
 RETURNING attempt, version
 """
 SETTLE: Final = f"""
 UPDATE effects
 SET outcome = :outcome, outcome_schema = :outcome_schema, how = :how, settled_us = :settled_us, trouble = NULL,
-    version = version + 1
+    uncertain = NULL, granted = 0, version = version + 1
 WHERE {SEEN} AND {MAY}
 """
 TROUBLE: Final = f"UPDATE effects SET trouble = :trouble, version = version + 1 WHERE {SEEN} AND {MAY}"
@@ -88,7 +88,9 @@ Summary = tuple[str, str, str, str | None, int, int, int | None]
 REMOVE_SETTLED: Final = f"""
 DELETE FROM effects WHERE scope = ? AND incarnation = ? AND task = ? AND (settled_us IS NOT NULL OR {GIVEN_UP})
 """
-END: Final = "UPDATE effects SET ended = 1, version = version + 1 WHERE scope = ? AND incarnation = ? AND task = ?"
+END: Final = """
+UPDATE effects SET ended = 1, granted = 0, version = version + 1 WHERE scope = ? AND incarnation = ? AND task = ?
+"""
 WITHOUT_OUTCOME: Final = f"""
 SELECT task, call FROM effects WHERE scope = ? AND incarnation = ? AND {OPEN} ORDER BY task, call
 """

@@ -394,7 +394,7 @@ class SqliteStore:
     def _open(self, file: Path | None, namespace: str | None, busy_s: float) -> None:
         opened = open_to_write(file, namespace, busy_s)
         self._namespace, self._owner, files = opened.namespace, opened.owner, opened.files
-        turns = Turns(opened.owner.folder, busy_s)
+        turns = Turns(None if file is None else (f"{opened.owner.folder}", f"{file}-wal"), busy_s)
         self._writer.start(opened.connection, files, turns, ending(self._reader, opened.owner, self._use))
         del opened
         if file is not None and self._reader is not None:

@@ -11,7 +11,6 @@ import threading
 import time
 import weakref
 from enum import Enum
-from pathlib import Path
 from typing import Final
 
 from effectgraph.stores.sqlite.faults import is_busy
@@ -26,8 +25,54 @@ POLL_S: Final = 0.005
 """Seconds between two tries for SQLite's write lock, which others have only if they write out of turn."""
 
 
+class Line:
+    """Where all who write to a file wait for their turn: two OS locks, on files that all of them have open.
+
+    The kernel lets processes queue for a lock, but whoever has just let go of it can take it again before the first of
+    the queue is awake. So there are two: whoever waits for the turn has the place at the door, and all others queue for
+    that. Raises `OSError`.
+    """
+
+    def __init__(self, door: str, turn: str) -> None:
+        self._door = os.open(door, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            self._turn = os.open(turn, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            os.close(self._door)
+            raise
+
+    def take_at_once(self) -> bool:
+        """Whether nobody was in the line, so that the turn is ours now."""
+        try:
+            fcntl.flock(self._door, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            try:
+                fcntl.flock(self._turn, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            finally:
+                fcntl.flock(self._door, fcntl.LOCK_UN)
+        except BlockingIOError:
+            return False
+        return True
+
+    def wait(self) -> None:
+        """Wait in the line until the turn is ours, however long that takes."""
+        fcntl.flock(self._door, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(self._turn, fcntl.LOCK_EX)
+        finally:
+            fcntl.flock(self._door, fcntl.LOCK_UN)
+
+    def leave(self) -> None:
+        """End the turn."""
+        fcntl.flock(self._turn, fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        """Leave for good."""
+        os.close(self._door)
+        os.close(self._turn)
+
+
 class Place(Enum):
-    """Where we are in the line for the next turn."""
+    """Where we are while others write."""
 
     NOWHERE = "nowhere"
     WAITING = "waiting"
@@ -39,18 +84,19 @@ class Place(Enum):
 class Turns:
     """The turns of one open store at writing to its file, taken in the order in which all who write came.
 
-    A turn is an OS lock on the owners' folder: the kernel lets processes queue for it, where SQLite lets them try
-    again after pauses that grow, which starves those that have waited longest. It orders and decides nothing: SQLite's
-    own lock does that, and who cannot have a turn writes without. `folder` is None for a store that nobody else can
-    open. All calls come from the writer's thread.
+    SQLite lets those who find the file locked try again after pauses that grow, which starves who has waited longest.
+    Turns order and decide nothing: SQLite's own lock does that, and who cannot have a turn writes without one.
+
+    `files` are the two of the line: the owners' folder, and the log, which SQLite itself never locks; None for a store
+    that nobody else can open. All calls but `forget` come from the writer's thread.
     """
 
-    def __init__(self, folder: Path | None, busy_s: float) -> None:
+    def __init__(self, files: tuple[str, str] | None, busy_s: float) -> None:
         self._busy_s = busy_s
-        self._descriptor: int | None = None
-        if folder is not None:
+        self._line: Line | None = None
+        if files is not None:
             with contextlib.suppress(OSError):
-                self._descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+                self._line = Line(*files)
         self._is_mine = False
         self._closed = False
         self._place = Place.NOWHERE
@@ -82,47 +128,38 @@ class Turns:
         """Let the next one have his turn. Does nothing without a turn."""
         if self._is_mine:
             self._is_mine = False
-            self._give_up()
+            self._leave()
 
     def close(self) -> None:
         """Leave the line for good. A second call does nothing."""
         with self._lock:
             self._closed = True
-            # Else he closes it: by then its number could be another file's.
+            # Else he closes it: by then its numbers could be other files'.
             if self._place is Place.NOWHERE:
                 self.forget()
             self._asked.release()
 
     def forget(self) -> None:
-        """Close the folder: a forked process has it open as well, and would keep the turn of a parent that dies."""
-        if self._descriptor is not None:
-            descriptor, self._descriptor = self._descriptor, None
-            os.close(descriptor)
-
-    def _give_up(self) -> None:
-        if self._descriptor is not None:
-            try:
-                fcntl.flock(self._descriptor, fcntl.LOCK_UN)
-            except OSError:
-                # Closed, it is free as well; from now on this store writes out of turn.
-                self.forget()
+        """Close the files: a forked process has them open as well, and would keep the turn of a parent that dies."""
+        if self._line is not None:
+            line, self._line = self._line, None
+            line.close()
 
     def _take(self, patience_s: float) -> bool:
         with self._lock:
-            if self._descriptor is None or self._place is Place.IN_VAIN:
+            if self._line is None or self._place is Place.IN_VAIN:
                 return False
             try:
-                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if not self._has_doorman():
-                    return False
-                self._place = Place.WAITING
-                self._asked.release()
+                if self._line.take_at_once():
+                    return True
             except OSError:
-                # Not every file system locks folders.
+                # From now on this store writes out of turn.
+                self.forget()
                 return False
-            else:
-                return True
+            if not self._has_doorman():
+                return False
+            self._place = Place.WAITING
+            self._asked.release()
         if self._granted.acquire(timeout=patience_s):
             return True
         with self._lock:
@@ -131,6 +168,14 @@ class Turns:
                 return True
             self._place = Place.IN_VAIN
             return False
+
+    def _leave(self) -> None:
+        if self._line is not None:
+            try:
+                self._line.leave()
+            except OSError:
+                # Closed, the locks are free as well.
+                self.forget()
 
     def _has_doorman(self) -> bool:
         # A wait for a file lock has no time limit and cannot be broken off, so it is not the writer who waits.
@@ -145,10 +190,10 @@ class Turns:
     def _stand_in_line(self) -> None:
         while True:
             self._asked.acquire()
-            if self._descriptor is None:
+            if self._line is None:
                 return
             with contextlib.suppress(OSError):
-                fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+                self._line.wait()
             with self._lock:
                 waited_for = self._place is Place.WAITING
                 self._place = Place.NOWHERE
@@ -157,7 +202,7 @@ class Turns:
                 elif waited_for:
                     self._granted.release()
                 else:
-                    self._give_up()
+                    self._leave()
 
 
 @functools.cache

@@ -49,6 +49,12 @@ class Counts:
     writes: int
 
 
+def set_level(connection: sqlite3.Connection, level: Sync) -> None:
+    """Say whether the transactions that follow are synced. Between transactions only."""
+    for setting in LEVELS[level]:
+        connection.execute(setting)
+
+
 class Writer:
     """Makes writes in the order of `submit`; what waits becomes one transaction, synced if any write of it asks."""
 
@@ -200,8 +206,7 @@ class Writer:
         try:
             self._files.check()
             if level is not self._level:
-                for setting in LEVELS[level]:
-                    connection.execute(setting)
+                set_level(connection, level)
                 self._level = level
             made = make(connection, self._turns, group, lanes, touch=unsynced and level is Sync.NOW)
         except (sqlite3.Error, StoreUnusable) as error:

@@ -76,6 +76,10 @@ OPERATIONS: Final[Mapping[str, Callable[[Store, Claim], Receipt[object]]]] = {
 """Every operation but `decide`, which needs what was seen."""
 
 
+QUEUED: Final = 500
+"""Writes that are asked for right before a close: more than a store makes while it is being told to close."""
+
+
 class ClosingChecks(Checks):
     """Closing: what waits is written, and then nothing more."""
 
@@ -95,11 +99,11 @@ class ClosingChecks(Checks):
         """Writes that wait when the store is closed have their result when it is: those that are made and those not."""
         store = place.open()
         claim = created(store).claim
-        receipts = [store.commit(claim, commit(step)) for step in range(1, 30)]
+        receipts = [store.commit(claim, commit(step)) for step in range(1, QUEUED)]
         bad = store.fail(claim, "no such task", failure())
         closed(store)
 
-        equal([True] * 30, [each.done() for each in [*receipts, bad]], "whether the receipts are done")
+        equal([True] * QUEUED, [each.done() for each in [*receipts, bad]], "whether the receipts are done")
         for each in receipts:
             each.wait()
         failed(Exception, bad, "a failure of no task")
@@ -109,14 +113,18 @@ class ClosingChecks(Checks):
         """Closing writes what waits, in order, although nobody awaited it; who opens the data then reads it."""
         with opened(place) as store:
             claim = created(store).claim
-            for step in range(1, 50):
+            for step in range(1, QUEUED):
                 _ = store.commit(claim, commit(step, piece("notes", b"%d" % step, appended=True)))
             _ = store.release(claim)
 
         with opened(place) as store:
             view = store.read(THREAD).wait()
-            equal((49, 50, None), (view.step, len(view.pieces), view.owner), "step, pieces and holder of the thread")
-            equal(49, len(store.history(THREAD).wait()), "the history of the thread")
+            equal(
+                (QUEUED - 1, QUEUED, None),
+                (view.step, len(view.pieces), view.owner),
+                "step, pieces and holder of the thread",
+            )
+            equal(QUEUED - 1, len(store.history(THREAD).wait()), "the history of the thread")
             all_fits(store)
 
     @on_place(Needs.SEVERAL)
@@ -126,13 +134,13 @@ class ClosingChecks(Checks):
         async def use() -> None:
             store = place.open()
             claim = (await store.create(new_thread())).claim
-            for step in range(1, 100):
+            for step in range(1, QUEUED):
                 _ = store.commit(claim, commit(step))
             await store.aclose()
 
         asyncio.run(use())
         with opened(place) as store:
-            equal(99, store.read(THREAD).wait().step, "the step of the thread")
+            equal(QUEUED - 1, store.read(THREAD).wait().step, "the step of the thread")
 
     @on_place(Needs.SEVERAL)
     def test_closing_one_disturbs_no_other(self, place: Place) -> None:

@@ -149,8 +149,7 @@ class IntentChecks(Checks):
             equal(None, store.evidence(key(), claim.incarnation).wait(), f"withdrawn evidence {named(claim)}")
             found(store, key("other"), claim.incarnation)
             again = store.begin(claim, key(), intent(), seen=None).wait()
-            true(again.mine, f"an intent {named(claim)} after a withdrawal is the caller's")
-            equal(1, again.evidence.attempt, f"its attempt {named(claim)}")
+            equal((True, 1), (again.mine, again.evidence.attempt), f"the next intent is his, attempt 1, {named(claim)}")
 
     @on_store
     def test_a_version_never_comes_back(self, store: Store) -> None:

@@ -127,8 +127,8 @@ def all_fits(store: Store) -> None:
 def in_killed_process(open_store: Callable[[], Store], work: Work) -> None:
     """Open a store in a process of its own, do the work, and kill the process then; both arguments are pickled.
 
-    For a place: `killed=partial(in_killed_process, partial(SqliteStore, path))`. Raises `ChildProcessError` if the
-    work fails there.
+    For a place: `killed=partial(in_killed_process, partial(SqliteStore, path))`. A script that checks a store has to
+    guard its main part, as with everything that starts processes. Raises `ChildProcessError` if the work fails there.
     """
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
