@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 import attrs
 
 from effectgraph.effects.codec import Codec
-from effectgraph.effects.limits import OUTCOME_BYTES
+from effectgraph.effects.limits import OUTCOME_BYTES, RECONCILE_S
 from effectgraph.outside import Runner
 from effectgraph.stores.keys import EffectKey
 from effectgraph.stores.records import Kind
@@ -39,6 +39,8 @@ class Call(Generic[A]):
     tool: str = ""
     request: bytes = b""
     repeat: Repeat = Repeat.HARMFUL
+    reconciles: bool = False
+    reconcile_s: float = RECONCILE_S
     max_outcome_bytes: int = OUTCOME_BYTES
 
     @property

@@ -20,5 +20,8 @@ UNSYNCED_S: Final = 1.0
 BUSY_S: Final = 30.0
 """Seconds to wait for another process to end its transaction before `StoreBusy`."""
 
+REMARKS: Final = 16
+"""Late outcomes kept of one effect: each is a run that somebody had given up on, and the first ones tell the story."""
+
 LISTED: Final = 100
 """Rows of a listing when the caller names no number."""

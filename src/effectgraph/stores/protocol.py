@@ -30,6 +30,7 @@ from effectgraph.stores.records import (
     Piece,
     Question,
     QuestionId,
+    Remark,
     Sync,
     Task,
     ThreadView,
@@ -65,6 +66,13 @@ class Store(Protocol):
     def at_work(self) -> MutableMapping[tuple[EffectKey, int], object]:
         """The effects (key, token) that this owner is running now. Lives in memory, dies with the process; the
         guard's.
+        """
+        ...
+
+    @property
+    def unwritten(self) -> MutableMapping[tuple[EffectKey, int], object]:
+        """What this owner knows of effects (key, incarnation) and failed to write down. Lives in memory, dies with the
+        process; the guard's.
         """
         ...
 
@@ -180,6 +188,16 @@ class Store(Protocol):
 
         Raises `UnresolvedStands` for an intent without outcome that no person has given up on.
         """
+        ...
+
+    def remark(self, remark: Remark, /) -> Receipt[None]:
+        """Keep what came too late to be evidence, whoever holds the claim. At most `REMARKS` of one effect are kept,
+        the first ones.
+        """
+        ...
+
+    def remarks(self, key: EffectKey, incarnation: int, /) -> Receipt[tuple[Remark, ...]]:
+        """What came too late of one effect, in the order of coming. Goes with the thread, or with `drop`."""
         ...
 
     def decide(self, decision: Decision, /) -> Receipt[Evidence]:

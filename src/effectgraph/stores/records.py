@@ -156,6 +156,22 @@ class Begun:
     mine: bool
 
 
+@attrs.frozen(kw_only=True)
+class Remark:
+    """What came too late to change an effect's evidence: an outcome of a run that had lost its claim, or that a
+    decision had overtaken. Kept for people.
+    """
+
+    key: EffectKey
+    incarnation: int
+    owner: OwnerId
+    token: int
+    attempt: int
+    outcome: Outcome
+    text: str
+    at_us: int
+
+
 class Ruling(Enum):
     """What a person rules on an effect without outcome."""
 
