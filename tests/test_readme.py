@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from effectgraph import open_store
+
 README = Path(__file__).parent.parent / "README.md"
 
 pytestmark = pytest.mark.source_tree
@@ -19,10 +21,15 @@ def programs() -> list[str]:
     return re.findall(r"^```python\n(.*?)^```$", README.read_text(), re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize(("number", "expected"), [(0, ["done ch_42"]), (1, ["mail-1", "mail-1"])])
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [(0, ["done ch_42"]), (1, ["mail-1", "mail-1"]), (2, ["()", "()"])],
+    ids=["run", "mail", "look"],
+)
 def test_a_program_of_the_readme_prints_what_it_says(number: int, expected: list[str], tmp_path: Path) -> None:
     """In a folder of its own, with warnings as errors; what it prints stands in the text below it."""
     program = tmp_path / "program.py"
+    open_store(tmp_path / "effects.db").__exit__(None, None, None)
     program.write_text(programs()[number])
 
     child = subprocess.run(
@@ -41,4 +48,4 @@ def test_a_program_of_the_readme_prints_what_it_says(number: int, expected: list
 def test_every_program_of_the_readme_is_run() -> None:
     """None is left out above."""
 
-    assert len(programs()) == 2
+    assert len(programs()) == 3

@@ -1,110 +1,22 @@
-"""Faults: a locked file, a full disk, and what they leave."""
+"""Faults: a disk without room, a kill, and what they leave."""
 
 from __future__ import annotations
 
 import sqlite3
-import threading
-from contextlib import closing
 from pathlib import Path
+from typing import Final
 
 import pytest
 
-from effectgraph.stores import ClaimHeld, SqliteStore, StoreBusy
-from store_processes import run
-from store_records import THREAD, begun, commit, created, key, new_thread, outside
-from store_writer import locked
+from effectgraph.stores import SqliteStore, StoreBusy, StoreError, StoreUnusable
+from effectgraph.stores.sqlite.faults import as_ours
+from stable_ids import named
+from store_processes import FAULTS, kill, run, said, start
+from store_records import THREAD, key
+from store_strace import Before, check_left
 
-
-def test_a_locked_file_is_waited_for(path: Path) -> None:
-    """A write waits while another process holds the file's write lock; readings do not; nothing fails."""
-
-    with SqliteStore(path) as store:
-        claim = created(store).claim
-        with locked(path):
-            receipt = store.commit(claim, commit(1))
-            assert store.read(THREAD).wait().step == 0
-            assert not receipt.done()
-
-        receipt.wait()
-
-        assert store.read(THREAD).wait().step == 1
-
-
-def test_S01_who_waits_too_long_is_told_so(path: Path) -> None:
-    """After the time that the store waits, what waited fails with how long it was, and nothing of it was written."""
-
-    with SqliteStore(path, busy_s=0.05) as store:
-        with locked(path):
-            receipts = [store.create(new_thread(f"order-{number}")) for number in range(3)]
-            for receipt in receipts:
-                with pytest.raises(StoreBusy) as refused:
-                    receipt.wait()
-                assert refused.value.waited_s >= 0.05
-                assert "nothing was written" in str(refused.value)
-
-        assert store.runnable("shop").wait() == ()
-        assert created(store, "order-0").claim.token == 1
-
-
-def test_a_release_that_fails_leaves_the_thread_to_this_process(path: Path) -> None:
-    """A run is over when its claim was to be released, although that was not written: this process claims it again."""
-
-    with SqliteStore(path, busy_s=0.05) as store, SqliteStore(path) as other:
-        claim = created(store).claim
-        with locked(path), pytest.raises(StoreBusy):
-            store.release(claim).wait()
-        with pytest.raises(ClaimHeld):
-            other.claim(THREAD).wait()
-        assert store.runnable("shop").wait() == (THREAD,)
-        assert store.runnable("shop", after=THREAD).wait() == ()
-
-        assert store.claim(THREAD).wait().claim.token > claim.token
-        assert store.runnable("shop").wait() == ()
-
-
-def test_opening_waits_for_who_is_making_the_file(path: Path) -> None:
-    """A store that another process is just making is waited for, and then opened as that one made it."""
-
-    opened: list[str] = []
-
-    def open_it() -> None:
-        with SqliteStore(path) as store:
-            opened.append(store.namespace)
-
-    path.touch()
-    with locked(path):
-        thread = threading.Thread(target=open_it)
-        thread.start()
-    thread.join()
-
-    with SqliteStore(path) as store:
-        assert opened == [store.namespace]
-
-
-def test_opening_a_locked_file_fails_in_time(path: Path) -> None:
-    """An empty file that stays locked cannot be opened, and the error says how long it was tried."""
-
-    path.touch()
-    with locked(path), pytest.raises(StoreBusy) as refused:
-        SqliteStore(path, busy_s=0.05)
-
-    assert refused.value.waited_s >= 0.05
-
-
-def test_opening_waits_to_turn_the_log_on(path: Path) -> None:
-    """A file that was made, but whose log is not on yet, is waited for while others read it, and opened then."""
-
-    SqliteStore(path).__exit__(None, None, None)
-    with closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("PRAGMA journal_mode = DELETE")
-        other.execute("BEGIN")
-        other.execute("SELECT namespace FROM store").fetchone()
-        with pytest.raises(StoreBusy) as refused:
-            SqliteStore(path, busy_s=0.05)
-        assert refused.value.waited_s >= 0.05
-
-    with SqliteStore(path) as store:
-        created(store)
+LIMITS_BYTES: Final = (0, 1, 511, 4096, 20_000, 32_768, 70_000, 76_000, 80_000, 90_001, 100_000, 130_000, 1_000_000)
+"""Bytes that a file may have: less than a header, a page, the log's index, the empty store, and more."""
 
 
 def test_a_write_without_room_fails_alone(path: Path) -> None:
@@ -120,11 +32,70 @@ def test_a_write_without_room_fails_alone(path: Path) -> None:
     assert calls == ["first", "large", "last"]
 
 
+@pytest.mark.parametrize(
+    ("code", "kind", "text"),
+    [
+        (sqlite3.SQLITE_BUSY, StoreBusy, "held its write lock for 1.5 s"),
+        (sqlite3.SQLITE_BUSY_RECOVERY, StoreBusy, "held its write lock for 1.5 s"),
+        (sqlite3.SQLITE_BUSY_SNAPSHOT, StoreBusy, "held its write lock for 1.5 s"),
+        (sqlite3.SQLITE_LOCKED, StoreBusy, "held its write lock for 1.5 s"),
+        (sqlite3.SQLITE_PROTOCOL, StoreBusy, "held its write lock for 1.5 s"),
+        (sqlite3.SQLITE_FULL, StoreUnusable, "the disk is full"),
+        (sqlite3.SQLITE_IOERR_FSYNC, StoreUnusable, "the disk failed"),
+        (sqlite3.SQLITE_IOERR_SHMMAP, StoreUnusable, "the disk failed"),
+        (sqlite3.SQLITE_READONLY_DIRECTORY, StoreUnusable, "the file is read-only"),
+        (sqlite3.SQLITE_CORRUPT_INDEX, StoreUnusable, "the file is damaged"),
+        (sqlite3.SQLITE_CANTOPEN_ISDIR, StoreUnusable, "the file cannot be opened"),
+        (sqlite3.SQLITE_NOMEM, StoreUnusable, "no memory is left"),
+        (sqlite3.SQLITE_AUTH, StoreUnusable, "this is not known to happen"),
+        (None, StoreUnusable, "this is not known to happen"),
+    ],
+    ids=named,
+)
+def test_whatever_sqlite_says_is_said_in_our_words(code: int | None, kind: type[StoreError], text: str) -> None:
+    """Each error of SQLite's is one of ours, with what SQLite said and the way out; a lock is a lock by any name."""
+
+    error = sqlite3.OperationalError("in other words")
+    if code is not None:
+        error.sqlite_errorcode = code
+
+    ours = as_ours("shop.db", error, waited_s=1.5)
+
+    assert type(ours) is kind
+    assert text in str(ours)
+    assert kind is StoreBusy or "(in other words)" in str(ours)
+
+
+def test_work_in_little_room_loses_nothing(tmp_path: Path) -> None:
+    """Where no file may grow beyond a limit, be it in the middle of a write, what is acknowledged is there."""
+
+    paths = {limit_bytes: tmp_path / str(limit_bytes) / "store.db" for limit_bytes in LIMITS_BYTES}
+    for path in paths.values():
+        path.parent.mkdir()
+
+    lines = run("work_in_little_room", tmp_path, *LIMITS_BYTES, child=FAULTS).splitlines()
+
+    said_of: dict[int, list[str]] = {}
+    about: list[str] = []
+    for line in lines:
+        if line.startswith("limit "):
+            about = said_of.setdefault(int(line.removeprefix("limit ")), [])
+        else:
+            about.append(line)
+    assert said_of.keys() == paths.keys()
+    for limit_bytes, path in paths.items():
+        check_left(path, said_of[limit_bytes], Before.NOTHING)
+    assert said_of[0][0].startswith("! ")
+    assert said_of[LIMITS_BYTES[-1]][-1] == "closed"
+
+
 def test_what_was_acknowledged_outlives_a_kill(path: Path) -> None:
     """What a killed process had acknowledged is there for the next one."""
 
-    with SqliteStore(path) as store:
-        begun(store, outside(store), key(thread="script"))
+    child = start("hold", path)
+    said(child)
+    kill(child)
 
-        with SqliteStore(path) as other:
-            assert other.evidence(key(thread="script"), 0).wait() is not None
+    with SqliteStore(path) as store:
+        assert store.evidence(key(thread="script"), 0).wait() is not None
+        assert store.runnable("shop").wait() == (THREAD,)

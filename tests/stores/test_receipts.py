@@ -10,7 +10,7 @@ import pytest
 
 from effectgraph.stores import Receipt, SqliteStore, Store, StoreClosed, ThreadExists
 from effectgraph.stores.records import Claimed
-from store_records import THREAD, commit, created, new_thread, piece
+from store_records import THREAD, created, new_thread
 from store_writer import held_up
 
 
@@ -102,47 +102,6 @@ def test_a_closed_loop_disturbs_nobody(store: Store) -> None:
         asyncio.run(begin_to_wait(receipt))
 
     assert receipt.wait().claim.thread == THREAD
-
-
-def test_S04_one_store_serves_many_threads(store: Store) -> None:
-    """Threads that use one store object at once all get their own results, and every write is there."""
-
-    tokens: list[int] = []
-
-    def work(number: int) -> None:
-        claim = created(store, f"order-{number}").claim
-        for step in range(1, 26):
-            store.commit(claim, commit(step)).wait()
-        store.release(claim).wait()
-        tokens.append(claim.token)
-
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert 8 == len(set(tokens))
-    assert [25] * 8 == [store.read(f"order-{number}").wait().step for number in range(8)]
-
-
-def test_a_reading_sees_one_moment(store: Store) -> None:
-    """What one reading gives belongs together, whatever is written meanwhile: a step, its pieces, its next task."""
-
-    claim = created(store).claim
-
-    def write() -> None:
-        for step in range(1, 501):
-            store.commit(claim, commit(step, piece("total", b"%d" % step))).wait()
-
-    writing = threading.Thread(target=write)
-    writing.start()
-    while writing.is_alive():
-        view = store.read(THREAD).wait()
-        assert [view.step + 1] == [each.step for each in view.tasks]
-        assert [b"%d" % max(view.step, 1)] == [each.value for each in view.pieces]
-
-    assert store.read(THREAD).wait().step == 500
 
 
 def test_a_closed_store_refuses(path: Path) -> None:

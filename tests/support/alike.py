@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
+from collections import deque
 from typing import cast
 
 import attrs
+import pydantic
 
 
 def look(value: object) -> object:
@@ -14,13 +16,22 @@ def look(value: object) -> object:
     kind = type(value)
     if isinstance(value, dict):
         pairs = cast("dict[object, object]", value)
-        return kind, [(look(key), look(each)) for key, each in pairs.items()]
+        factory: object = getattr(pairs, "default_factory", None)
+        return kind, factory, [(look(key), look(each)) for key, each in pairs.items()]
+    if isinstance(value, deque):
+        return kind, value.maxlen, [look(each) for each in cast("deque[object]", value)]
     if isinstance(value, list | tuple):
         return kind, [look(each) for each in cast("list[object]", value)]
     if isinstance(value, set | frozenset):
         return kind, sorted((look(each) for each in cast("set[object]", value)), key=repr)
     if isinstance(value, dt.datetime | dt.time):
-        return kind, value.isoformat(), value.fold, repr(value.tzinfo)
+        zone = value.tzinfo
+        # A fixed offset shows its name in its repr even if it is the one that it would have without.
+        named = (zone.utcoffset(None), zone.tzname(None)) if isinstance(zone, dt.timezone) else repr(zone)
+        return kind, value.isoformat(), value.fold, type(zone), named
+    if isinstance(value, pydantic.BaseModel):
+        fields = {name: look(each) for name, each in vars(value).items()}
+        return kind, sorted(value.model_fields_set), fields
     if attrs.has(kind):
         names = [field.name for field in attrs.fields(kind)]
     elif dataclasses.is_dataclass(kind):

@@ -32,26 +32,6 @@ def said_or_failed(ask: Callable[[], object]) -> None:
         say(f"{type(error).__name__}: {error}")
 
 
-def open_new(path: str) -> None:
-    """Open a store once the parent says so."""
-    say("ready")
-    sys.stdin.readline()
-    with open_store(path) as store:
-        say(store.namespace)
-
-
-def open_once(path: str) -> None:
-    """Open a store, or say why not."""
-    said_or_failed(lambda: open_store(path).__exit__(None, None, None))
-
-
-def open_as_nobody(path: str) -> None:
-    """Open a store as a user who may only read it."""
-    if os.getuid() == 0:
-        os.setuid(65534)
-    open_once(path)
-
-
 def hold(path: str) -> None:
     """Claim a new thread, begin an effect outside a runtime, say who we are, and stay until killed."""
     store = open_store(path)
@@ -206,9 +186,6 @@ COMMANDS: dict[str, Callable[..., None]] = {
         claim_in_turn,
         hold,
         hold_and_fork,
-        open_as_nobody,
-        open_new,
-        open_once,
         use_after_fork,
         write_a_large_one,
         write_between_marks,

@@ -132,9 +132,12 @@ class Attempt(Generic[A]):
         return await self.record_encoded(evidence, encoded, how)
 
     async def record_encoded(self, evidence: Evidence, encoded: bytes, how: How) -> Settled:
-        """Record an outcome: synced before return if nobody else remembers it, else with the next synced write."""
+        """Record an outcome: synced before return if nobody else remembers it, else with the next synced write.
+
+        What an intent presumed was written by the schema of the intent, which may be older than today's.
+        """
         kept = None if len(encoded) > self.call.max_outcome_bytes else encoded
-        outcome = Outcome(value=kept, schema=self.call.codec.schema, how=how, at_us=micros(self._clock.now()))
+        outcome = Outcome(value=kept, schema=evidence.intent.schema, how=how, at_us=micros(self._clock.now()))
         sync = Sync.LATER if self.call.outcome_lost_is_harmless else Sync.NOW
         if sync is Sync.LATER and not self._ledger.waits_for_all:
             return Settled(encoded, outcome.schema, self._ledger.settle(evidence, outcome, sync).when_synced)
@@ -146,9 +149,9 @@ class Attempt(Generic[A]):
             if how in (How.PROBE, How.RECONCILE):
                 # Nothing ran in this call, so it can simply look again.
                 raise EvidenceMoved from error
-            raise EffectNotRecorded(self.call.key, str(error), self.call.codec.decode(encoded)) from error
+            raise EffectNotRecorded(self.call.key, str(error), self.call.decode(encoded, outcome.schema)) from error
         except StoreError as error:
-            raise EffectNotRecorded(self.call.key, str(error), self.call.codec.decode(encoded)) from error
+            raise EffectNotRecorded(self.call.key, str(error), self.call.decode(encoded, outcome.schema)) from error
         if stands.value is None:
             return Settled(encoded, outcome.schema, receipt.when_synced)
         return Settled(stands.value, stands.schema, receipt.when_synced)

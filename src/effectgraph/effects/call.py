@@ -10,7 +10,8 @@ from typing import Generic, TypeVar
 
 import attrs
 
-from effectgraph.effects.codec import Codec
+from effectgraph.effects.codec import Codec, CodecError, OtherSchema
+from effectgraph.effects.errors import OutcomeUnreadable
 from effectgraph.effects.limits import OUTCOME_BYTES, RECONCILE_S
 from effectgraph.outside import Runner
 from effectgraph.stores.keys import EffectKey
@@ -51,6 +52,15 @@ class Call(Generic[A]):
     def outcome_lost_is_harmless(self) -> bool:
         """Whether the outcome may be lost with the power: the target remembers it, or running again costs nothing."""
         return self.kind is not Kind.UNCHECKED or self.repeat is Repeat.IDEMPOTENT
+
+    def decode(self, value: bytes, schema: str) -> A:
+        """An outcome, or one that a plan presumed, which `schema` wrote. Raises `OutcomeUnreadable`."""
+        try:
+            return self.codec.decode(value, schema=schema)
+        except OtherSchema as error:
+            raise OutcomeUnreadable(self.key, schema, self.codec.schema, "there is no migration") from error
+        except CodecError as error:
+            raise OutcomeUnreadable(self.key, schema, self.codec.schema, str(error)) from error
 
 
 async def run_callable(runner: Runner, fn: Callable[..., A | Awaitable[A]], *args: object) -> A:

@@ -93,7 +93,8 @@ class OutcomeUnreadable(EffectError, ValueError):
     def __str__(self) -> str:
         return (
             f"effect {self.key}: its outcome was written by schema {self.written_by} and cannot be read by schema "
-            f"{self.reads} ({self.why}); it is not run again; bring back the type that wrote it"
+            f"{self.reads} ({self.why}); it is not run again; bring back the type that wrote it, or give its codec a "
+            "migration"
         )
 
 

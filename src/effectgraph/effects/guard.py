@@ -11,9 +11,9 @@ import attrs
 from effectgraph.effects.applied_keys import AppliedKeysProcedure
 from effectgraph.effects.attempt import LOOK, Attempt, EvidenceMoved, Settled
 from effectgraph.effects.call import Call, Repeat, run_callable
-from effectgraph.effects.codec import Codec, CodecError, OtherSchema
+from effectgraph.effects.codec import Codec
 from effectgraph.effects.current import CurrentEffect, running
-from effectgraph.effects.errors import EffectReplayRefused, EffectUnknown, OutcomeUnreadable, Refusal
+from effectgraph.effects.errors import EffectReplayRefused, EffectUnknown, Refusal
 from effectgraph.effects.flight import Flight
 from effectgraph.effects.forgetter import Forget, Forgetter
 from effectgraph.effects.ledger import Ledger
@@ -267,10 +267,10 @@ class EffectGuard:
         known = self._ledger.known(call.key)
         if known is not None and known.outcome is not None and known.outcome.value is not None:
             _check_same_request(call, known)
-            return _decode(call, known.outcome.value, known.outcome.schema)
+            return call.decode(known.outcome.value, known.outcome.schema)
         flight = self._flight(call, procedure, forget)
         settled = await (flight.wait() if timeout_s is None else self._in_time(call, flight, timeout_s))
-        return _decode(call, settled.value, settled.schema)
+        return call.decode(settled.value, settled.schema)
 
     async def _in_time(self, call: Call[A], flight: Flight, timeout_s: float) -> Settled:
         """Wait for a flight at most so long. It goes on in any case, and counts as running until it has ended."""
@@ -382,21 +382,3 @@ def _check_same_request(call: Call[A], evidence: Evidence) -> None:
     if intent.fingerprint != call.fingerprint:
         known = f"the key is in use for request {intent.fingerprint[:12]} of {intent.tool or 'an unnamed effect'}"
         raise _refusal(call, Refusal.MISMATCH, known, _OTHER_KEY)
-
-
-def _decode(call: Call[A], value: bytes, schema: str) -> A:
-    try:
-        return call.codec.decode(value, schema=schema)
-    except OtherSchema:
-        # No migration is there for it. What the type of today reads all the same, a new field with a default say, is
-        # the outcome.
-        return _decode_as_today(call, value, schema)
-    except CodecError as error:
-        raise OutcomeUnreadable(call.key, schema, call.codec.schema, str(error)) from error
-
-
-def _decode_as_today(call: Call[A], value: bytes, schema: str) -> A:
-    try:
-        return call.codec.decode(value)
-    except CodecError as error:
-        raise OutcomeUnreadable(call.key, schema, call.codec.schema, str(error)) from error

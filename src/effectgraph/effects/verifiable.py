@@ -68,7 +68,8 @@ class VerifiableProcedure(Generic[A]):
 
     async def _replace(self, attempt: Attempt[A], evidence: Evidence, planned: Verifiable[A]) -> Settled:
         found = _plan_of(evidence)
-        plan = _plan(attempt, planned, earlier=_without((*found.earlier, found.landing), planned.after))
+        earlier = _without((*found.earlier, found.landing), planned.after)
+        plan = _plan(attempt, planned, earlier=_of_today(attempt, earlier, evidence.intent.schema))
         evidence = await attempt.write_intent(plan=plan, seen=evidence)
         try:
             await attempt.perform(evidence, planned.effect, attempt.token)
@@ -98,6 +99,17 @@ def _plan_of(evidence: Evidence) -> Plan:
 
 def _without(landings: tuple[Landing, ...], after: str) -> tuple[Landing, ...]:
     return tuple(landing for landing in landings if landing.after != after)
+
+
+def _of_today(attempt: Attempt[A], landings: tuple[Landing, ...], schema: str) -> tuple[Landing, ...]:
+    """Landings as the codec of today writes them, as all that one intent presumes has one schema.
+
+    Raises `OutcomeUnreadable` for one that it cannot read.
+    """
+    call = attempt.call
+    if schema == call.codec.schema:
+        return landings
+    return tuple(Landing(each.after, call.codec.encode(call.decode(each.presumed, schema))) for each in landings)
 
 
 def _conflict(attempt: Attempt[A], digest: str, plan: Plan, remark: str = "") -> EffectReplayRefused:

@@ -224,7 +224,7 @@ def _read_field(cls: type[object], declared: DeclaredField, tell: Callable[[str]
     reducer = reducer_of(form, tell)
     base = unwrapped(form)
     try:
-        codec = codec_for(cast("TypeForm[object]", base))
+        codec = codec_for(cast("TypeForm[object]", form))
     except CodecError as error:
         tell(str(error))
         return None

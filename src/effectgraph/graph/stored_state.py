@@ -8,7 +8,7 @@ from typing import Generic, TypeVar, cast
 
 import attrs
 
-from effectgraph.effects.codec import CodecError
+from effectgraph.effects.codec import CodecError, OtherSchema
 from effectgraph.graph.errors import NotAState, StateChanged, UpdateRefused
 from effectgraph.graph.state_type import Merged, StateType
 from effectgraph.stores.records import Piece
@@ -31,8 +31,8 @@ class Restored(Generic[S]):
 def restored(state_type: StateType[S], pieces: Iterable[Piece], /, *, thread: str) -> Restored[S]:
     """A thread's state from its pieces, in the order in which they were written.
 
-    Raises `StateChanged` for a field that the class no longer has, one that another type wrote, one that cannot be
-    read, and one marked `given()` that is not there.
+    Raises `StateChanged` for a field that the class no longer has, one that another type wrote and no migration reads,
+    one that cannot be read, and one marked `given()` that is not there.
     """
     parts: dict[str, list[object]] = {}
     for piece in pieces:
@@ -72,11 +72,15 @@ def _decoded(state_type: StateType[S], piece: Piece, thread: str) -> object:
     field = state_type.fields.get(piece.field)
     if field is None:
         raise StateChanged(thread, piece.field, f"is stored, but {state_type.cls.__name__} no longer has it")
-    if piece.schema != field.codec.schema:
-        why = f"was stored as another type (schema {piece.schema}, {state_type.cls.__name__} has {field.codec.schema})"
-        raise StateChanged(thread, piece.field, why)
     try:
-        return field.codec.decode(piece.value)
+        return field.codec.decode(piece.value, schema=piece.schema)
+    except OtherSchema as error:
+        way_out = f"Annotated[..., Migrating({{{error.written_by!r}: Migration(to={error.reads!r}, by=...)}})]"
+        why = (
+            f"was stored as another type (schema {error.written_by}, {state_type.cls.__name__} has {error.reads}) that "
+            f"no migration reads; give the field one, {way_out}"
+        )
+        raise StateChanged(thread, piece.field, why) from error
     except CodecError as error:
         raise StateChanged(thread, piece.field, f"cannot be read: {error}") from error
 

@@ -24,6 +24,16 @@ class StoreUnusable(StoreError, RuntimeError):
 
 
 @attrs.define(slots=False, eq=False)
+class StoreReadOnly(StoreError, RuntimeError):
+    """A write to a store that was opened for reading only. Nothing was written."""
+
+    store: str
+
+    def __str__(self) -> str:
+        return f"store {self.store}: it was opened for reading only; nothing was written; open it without read_only"
+
+
+@attrs.define(slots=False, eq=False)
 class StoreBusy(StoreError, RuntimeError):
     """Another process kept the store locked for longer than the store waits. Nothing was written."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import attrs
 
 from effectgraph.stores.limits import KEY_PART_BYTES
@@ -28,6 +30,15 @@ def check_key_part(what: str, part: str) -> None:
     for letter in part:
         if ord(letter) < 32 or 127 <= ord(letter) < 160:
             raise ValueError(f"{what}: {part!r} has the control character {letter!r}; leave it out")
+
+
+def check_distinct(what: str, names: Iterable[str]) -> None:
+    """Refuse a record that names the same thing twice. Raises `ValueError`."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"{what} {name!r} stands there twice; nothing was changed")
+        seen.add(name)
 
 
 @attrs.frozen(cache_hash=True)

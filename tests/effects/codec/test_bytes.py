@@ -5,8 +5,10 @@ from __future__ import annotations
 import datetime as dt
 import enum
 import sys
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import PurePosixPath
 from types import GenericAlias
 from typing import Literal, NamedTuple, NotRequired, TypedDict, TypeVar, cast
@@ -86,6 +88,13 @@ class Everything:
     by_flag: dict[bool, Colour]
     either: int | str | None
     tagged: Part | Span | None
+    share: Fraction
+    queue: deque[int]
+    counts: Counter[str]
+    ordered: OrderedDict[float, str]
+    grouped: defaultdict[str, list[int]]
+    by_either: dict[int | str | None, int]
+    by_pair: dict[tuple[Colour, int | str], int]
 
 
 ZONES = st.one_of(
@@ -129,6 +138,19 @@ VALUES = st.builds(
     by_flag=st.dictionaries(st.booleans(), st.sampled_from(Colour), max_size=2),
     either=st.one_of(st.integers(), TEXTS, st.none()),
     tagged=st.one_of(PARTS, SPANS, st.none()),
+    share=st.fractions(),
+    queue=st.builds(deque[int], st.lists(st.integers(), max_size=3), st.one_of(st.none(), st.integers(0, 4))),
+    counts=st.dictionaries(TEXTS, st.integers(), max_size=3).map(Counter[str]),
+    ordered=st.dictionaries(st.floats(allow_nan=False), TEXTS, max_size=3).map(OrderedDict[float, str]),
+    grouped=st.builds(
+        defaultdict[str, list[int]],
+        st.sampled_from([list, list[int], None]),
+        st.dictionaries(TEXTS, st.lists(st.integers(), max_size=2), max_size=2),
+    ),
+    by_either=st.dictionaries(st.one_of(st.integers(), TEXTS, st.none()), st.integers(), max_size=3),
+    by_pair=st.dictionaries(
+        st.tuples(st.sampled_from(Colour), st.one_of(st.integers(), TEXTS)), st.integers(), max_size=3
+    ),
 )
 
 HOSTILE = st.sampled_from(
@@ -229,7 +251,9 @@ def test_any_bytes_are_refused_or_read_as_they_stand(data: bytes) -> None:
 FORMS: list[object] = [
     *(str | int, dict[int, float], dict[bool, list[int]], set[Decimal], frozenset[tuple[int, ...]], bytes, UUID),
     *(Decimal, dt.date, dt.datetime, dt.time, dt.timedelta, PurePosixPath, Colour, Literal["a", 1], Span, Extra),
-    *(Part, Part | Span | None, str | bytes, tuple[float, str], dict[Decimal, int]),
+    *(Part, Part | Span | None, str | bytes, tuple[float, str], dict[Decimal, int], Fraction, deque[int]),
+    *(Counter[str], OrderedDict[float, int], defaultdict[str, int], dict[int | str | None, int], dict[float, int]),
+    *(dict[tuple[int, ...], int], OrderedDict[tuple[Colour, int | str], list[int]]),
 ]
 """Types that damaged bytes may be taken for."""
 
@@ -264,6 +288,31 @@ FORMS: list[object] = [
         (Decimal, b'" 1"', "", "expected Decimal"),
         (Decimal, b'"1e1"', "", "expected Decimal"),
         (Decimal, b"1.0", "", "expected Decimal, found a number"),
+        (Fraction, b'"2/6"', "", "expected Fraction, found the text"),
+        (Fraction, b'"1/1"', "", "expected Fraction"),
+        (Fraction, b'"0.5"', "", "expected Fraction"),
+        (Fraction, b'"1/0"', "", "expected Fraction"),
+        (Fraction, b'"-0"', "", "expected Fraction"),
+        (Fraction, b'" 1/3"', "", "expected Fraction"),
+        (Fraction, b'"1_0/3"', "", "expected Fraction"),
+        (Fraction, b'"1/-3"', "", "expected Fraction"),
+        (Fraction, b'"1e999999999"', "", "expected Fraction"),
+        (Fraction, b'"%s"' % (b"1" * 4301), "", "expected Fraction"),
+        (Fraction, b"1", "", "expected Fraction, found an integer"),
+        (int, b"-" + b"1" * 4301, "", "no JSON"),
+        (list[int], b"[-" + b"1" * 4300 + b",1e400]", "", "no JSON"),
+        (list[int], b"[-" + b"1" * 4300 + b",NaN]", "", "no JSON"),
+        (list[int], b"[-" + b"1" * 4300 + b",-Infinity]", "", "no JSON"),
+        (list[int], b"[-" + b"1" * 4300 + b"," + b"1" * 4301 + b"]", "", "no JSON"),
+        (list[int], b"[-" + b"1" * 4300 + b",]", "", "no JSON"),
+        (list[int], b"[-" + b"1" * 4300 + b",01]", "", "no JSON"),
+        (list[int | str], b"[-" + b"1" * 4300 + b',"\\ud800"]', "", "no JSON"),
+        (list[int | str], b"[-" + b"1" * 4300 + b',"\xff"]', "", "no JSON"),
+        (list[int | str], b"[-" + b"1" * 4300 + b',"\n"]', "", "no JSON"),
+        (list[int | str], b'["-' + b"1" * 4300 + b'",1e400]', "", "no JSON"),
+        (dict[str, int], b'{"a":-' + b"1" * 4300 + b',"a":1}', "", 'the key "a" stands twice'),
+        (dict[str, int], b'{"\\ud800":-' + b"1" * 4300 + b"}", "", "no JSON"),
+        (list[int], b"[-" + b"1" * 4300 + b"," + b"[" * 100_000, "", "nested too deeply"),
         (UUID, b'"{12345678123456781234567812345678}"', "", "expected UUID"),
         (dt.date, b'"20260307"', "", "expected date"),
         (dt.datetime, b'"2026-03-07"', "", "expected datetime"),
@@ -290,7 +339,7 @@ FORMS: list[object] = [
         (set[Decimal], b'["sNaN"]', "", "cannot stand in a set"),
         (dict[int, int], b'{"01":1}', '[key "01"]', "expected an integer as key"),
         (dict[int, int], b'{"1.0":1}', '[key "1.0"]', "expected an integer as key"),
-        (dict[bool, int], b'{"True":1}', '[key "True"]', 'expected "true" or "false" as key'),
+        (dict[bool, int], b'{"True":1}', '[key "True"]', "expected the JSON of bool as key"),
         (dict[Decimal, int], b'{"1":1,"1.0":2}', "", "two keys are equal"),
         (dict[Decimal, int], b'{"sNaN":1}', '[key "sNaN"]', "can be no key"),
         (dict[str, int], b'{"a":1,"a":2}', "", 'the key "a" stands twice'),
@@ -434,7 +483,7 @@ def test_errors_are_short() -> None:
 
 @pytest.mark.parametrize(
     ("allowed", "number", "why"),
-    [(0, 10**4300, "is longer than 4300 characters"), (640, 10**640, "JSON cannot hold it: Exceeds the limit")],
+    [(0, 10**4300, "has more than 4300 digits"), (640, 10**640, "JSON cannot hold it: Exceeds the limit")],
     ids=["lifted", "lowered"],
 )
 def test_an_integer_is_bounded_whatever_python_allows(allowed: int, number: int, why: str) -> None:
@@ -445,5 +494,35 @@ def test_an_integer_is_bounded_whatever_python_allows(allowed: int, number: int,
     try:
         with pytest.raises(NotEncodable, match=why):
             codec_for(int).encode(number)
+    finally:
+        sys.set_int_max_str_digits(before)
+
+
+@pytest.mark.parametrize(
+    ("form", "data"),
+    [
+        (int, b"1" * 4301),
+        (int, b"-" + b"1" * 4301),
+        (list[int], b"[-" + b"1" * 4300 + b"," + b"1" * 4301 + b"]"),
+        (list[int], b"[-" + b"1" * 4301 + b",-" + b"1" * 4300 + b"]"),
+        (dict[int, int], b'{"' + b"1" * 4301 + b'":1}'),
+        (dict[int, int], b'{"-' + b"1" * 4301 + b'":1}'),
+        (dict[int | str, int], b'{"' + b"1" * 4301 + b'":1}'),
+        (Fraction, b'"' + b"1" * 4301 + b'"'),
+        (Fraction, b'"1/' + b"1" * 4301 + b'"'),
+        (Fraction, b'"' + b"1" * 20_000_000 + b'"'),
+        (Fraction, b'"1/' + b"1" * 20_000_000 + b'"'),
+        (dict[int, int], b'{"' + b"1" * 20_000_000 + b'":1}'),
+    ],
+    ids=map(str, range(12)),
+)
+def test_digits_are_bounded_whatever_python_allows(form: object, data: bytes) -> None:
+    """Where a program has lifted Python's own limit, no more digits are read than are written, and none are tried."""
+
+    before = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        with pytest.raises(NotDecodable):
+            codec_for(cast("TypeForm[object]", form)).decode(data)
     finally:
         sys.set_int_max_str_digits(before)

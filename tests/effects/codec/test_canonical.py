@@ -19,6 +19,7 @@ from effectgraph.effects.codec import codec_for
 
 CHILD = """
 import enum, json
+from collections import Counter, OrderedDict
 from decimal import Decimal
 import attrs
 from effectgraph.effects.codec import codec_for
@@ -34,13 +35,19 @@ class Item:
     tags: frozenset[str]
     colours: frozenset[Colour]
     mixed: frozenset[int | str | None]
+    counts: frozenset[tuple[str, ...]]
+    keys: OrderedDict[str, int] = attrs.field(default=OrderedDict(b=1, a=2), eq=False)
 
 names = ["gamma", "alpha", "beta", "delta", "caf\\u00e9", "a" * 40]
-items = {Item(name, frozenset(names), frozenset(Colour), frozenset({1, "1", None, 20, "x"})) for name in names}
+items = {Item(name, frozenset(names), frozenset(Colour), frozenset({1, "1", None, 20, "x"}),
+    frozenset((each, name) for each in names)) for name in names}
 form = dict[str, set[Item]] | set[str] | list[Decimal]
 codec = codec_for(form)
 value = {name: items for name in set(names)}
-print(json.dumps([codec.schema, codec.canonical(value).decode(), codec.encode({"a": items}).decode()]))
+other = codec_for(Counter[frozenset[str] | tuple[Colour, str] | int | None])
+counts = Counter({key: 1 for key in {frozenset(names), (Colour.RED, "a"), (Colour.BLUE, "b"), 1, None}})
+print(json.dumps([codec.schema, codec.canonical(value).decode(), codec.encode({"a": items}).decode(),
+    other.schema, other.canonical(counts).decode()]))
 """
 
 

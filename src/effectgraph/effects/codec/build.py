@@ -10,33 +10,44 @@ import attrs
 from cattrs import Converter
 
 from effectgraph.effects.codec.errors import UnsupportedType
-from effectgraph.effects.codec.forms import is_class, look_through, name_of
+from effectgraph.effects.codec.forms import class_of, is_class, look_through, name_of
 from effectgraph.effects.codec.limits import MAX_DEPTH
-from effectgraph.effects.codec.shapes import OBJECT, Definition, Json, Misfit, Shape, Shapes
+from effectgraph.effects.codec.shapes import OBJECT, Definition, Hashing, Json, Misfit, Shape, Shapes, has_hash
 from effectgraph.effects.codec.wire import write_sorted
 
 
 @attrs.frozen
 class Rule:
-    """Which types it is for, and how their shape is made."""
+    """Which types it is for, and how their shape is made.
+
+    `raws` are the JSON forms of a container's values, known before anything in it is: it may be made of itself.
+    """
 
     applies: Callable[[object], bool]
     make: Callable[[object, Shapes], Shape]
+    raws: frozenset[type[object]] = frozenset()
 
 
 class _Nesting(threading.local):
-    """How deep the value at hand is nested, as far as classes that refer back to themselves can tell."""
+    """How deep the value at hand is nested, as far as types that refer back to themselves can tell."""
 
     level = 0
 
 
-@attrs.define
+@attrs.define(eq=False)
 class _Underway:
-    """A class whose inside is being made."""
+    """A type whose inside is being made. `number` is that of its definition, once something refers back to it.
 
-    shape: Shape
+    Only a class is one wherever it stands. Any other type is made anew in each class that it leads to.
+    """
+
+    form: object
+    values: frozenset[type[object]]
+    raws: frozenset[type[object]]
     level: int
-    made: Definition | None = None
+    is_class: bool = False
+    number: int | None = None
+    made: Shape | Definition | None = None
 
 
 class Build:
@@ -48,7 +59,7 @@ class Build:
         self._nesting = _Nesting()
         self._steps: list[str] = []
         self._known: dict[object, Shape] = {}
-        self._underway: dict[object, _Underway] = {}
+        self._underway: list[_Underway] = []
         self._back: dict[object, frozenset[object]] = {}
         self._open: list[set[object]] = [set()]
         self._definitions: list[Json] = []
@@ -85,29 +96,54 @@ class Build:
 
     def define(self, form: object, values: frozenset[type[object]], make: Callable[[], Definition]) -> Shape:
         """The shape of a class whose values are JSON objects, and whose inside may refer back to it."""
-        number = len(self._definitions)
-        self._definitions.append(None)
-        place = _Underway(self._late(form, values, number), len(self._steps))
-        self._underway[form] = place
-        place.made = make()
-        del self._underway[form]
-        self._definitions[number] = place.made.outline
-        return attrs.evolve(place.shape, write=place.made.write, read=place.made.read)
+        place = self._underway[-1]
+        place.values, place.raws, place.is_class = values, OBJECT, True
+        number = self._numbered(place)
+        place.made = made = make()
+        self._definitions[number] = made.outline
+        hashing = _hashing(values, made.hashing)
+        return Shape(name_of(form), values, OBJECT, {"class": number}, made.write, made.read, hashing)
 
     def refers_back(self, form: object) -> bool:
         """Whether the shape of a type, made before, leads back to a class that is still being made."""
-        return not self._back[look_through(form)].isdisjoint(self._underway)
+        return not self._back[look_through(form)].isdisjoint(self._forms_underway())
 
     def _shape(self, form: Hashable) -> Shape:
-        if form in self._underway:
-            return self._again(form)
+        if place := self._place_of(form):
+            return self._again(place)
         if form in self._known:
-            self._open[-1] |= self._back[form] & self._underway.keys()
+            self._open[-1] |= self._back[form] & self._forms_underway()
             return self._known[form]
         rule = next(rule for rule in self._rules if rule.applies(form))
-        shape = self._known[form] = rule.make(form, self)
+        values = frozenset({cls}) if rule.raws and (cls := class_of(form)) else frozenset[type[object]]()
+        self._underway.append(_Underway(form, values, rule.raws, len(self._steps)))
+        shape = rule.make(form, self)
+        place = self._underway.pop()
+        if place.number is not None and not place.is_class:
+            place.made = shape
+            self._definitions[place.number] = shape.outline
+            shape = attrs.evolve(shape, outline={"class": place.number})
+        self._known[form] = shape
         self._register(form, shape)
         return shape
+
+    def _forms_underway(self) -> set[object]:
+        return {place.form for place in self._underway}
+
+    def _place_of(self, form: object) -> _Underway | None:
+        """Where a type is being made, if it is and what stands between may refer back to it."""
+        within = True
+        for place in reversed(self._underway):
+            if place.form == form and (within or place.is_class):
+                return place
+            within = within and not place.is_class
+        return None
+
+    def _numbered(self, place: _Underway) -> int:
+        if place.number is None:
+            place.number = len(self._definitions)
+            self._definitions.append(None)
+        return place.number
 
     def _register(self, form: object, shape: Shape) -> None:
         if is_class(form) and not attrs.has(form):
@@ -119,16 +155,10 @@ class Build:
             self._converter.register_unstructure_hook_func(lambda other: other == form, shape.write)
             self._converter.register_structure_hook_func(lambda other: other == form, shape.read)
 
-    def _late(self, form: object, values: frozenset[type[object]], number: int) -> Shape:
-        def not_yet(*_: object) -> Json:
-            raise AssertionError(f"the inside of {name_of(form)} is used before it is made")
-
-        return Shape(name_of(form), values, OBJECT, {"class": number}, not_yet, not_yet)
-
-    def _again(self, form: object) -> Shape:
-        """The shape of a class inside itself. Its hooks count levels, so that no value outgrows the stack."""
-        place = self._underway[form]
-        self._open[-1].add(form)
+    def _again(self, place: _Underway) -> Shape:
+        """The shape of a type inside itself. Its hooks count levels, so that no value outgrows the stack."""
+        number, name = self._numbered(place), name_of(place.form)
+        self._open[-1].add(place.form)
         nesting, levels = self._nesting, len(self._steps) - place.level
 
         def write(value: object) -> Json:
@@ -137,7 +167,7 @@ class Build:
             nesting.level += levels
             try:
                 if nesting.level > MAX_DEPTH:
-                    raise Misfit(place.shape.name, f"is nested more than {MAX_DEPTH} levels deep")
+                    raise Misfit(name, f"is nested more than {MAX_DEPTH} levels deep")
                 return made.write(value)
             finally:
                 nesting.level -= levels
@@ -148,9 +178,15 @@ class Build:
             nesting.level += levels
             try:
                 if nesting.level > MAX_DEPTH:
-                    raise Misfit(place.shape.name, f"is nested more than {MAX_DEPTH} levels deep")
+                    raise Misfit(name, f"is nested more than {MAX_DEPTH} levels deep")
                 return made.read(raw, None)
             finally:
                 nesting.level -= levels
 
-        return attrs.evolve(place.shape, write=write, read=read)
+        return Shape(
+            name, place.values, place.raws, {"class": number}, write, read, _hashing(place.values, Hashing.OWN)
+        )
+
+
+def _hashing(values: frozenset[type[object]], most: Hashing) -> Hashing:
+    return most if all(has_hash(cls) for cls in values) else Hashing.NEVER

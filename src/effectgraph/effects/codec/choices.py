@@ -7,7 +7,18 @@ from typing import Final, Literal, get_origin
 
 from effectgraph.effects.codec.forms import arguments_of, is_class, name_of
 from effectgraph.effects.codec.plain import PLAIN
-from effectgraph.effects.codec.shapes import TEXT, Json, Misfit, Shape, Shapes, is_not, shown, unexpected
+from effectgraph.effects.codec.shapes import (
+    TEXT,
+    Hashing,
+    Json,
+    Misfit,
+    Shape,
+    Shapes,
+    has_hash,
+    is_not,
+    shown,
+    unexpected,
+)
 
 _JOIN: Final = "|"
 
@@ -43,14 +54,17 @@ def enum_shape(form: object, shapes: Shapes) -> Shape:
             raise Misfit(name, f"{name} has no member {shown(raw)}")
         return member
 
-    return Shape(name, frozenset({form}), TEXT, _outline(form), write, read)
+    return Shape(name, frozenset({form}), TEXT, _outline(form), write, read, _hashing(form))
 
 
 def _flag_shape(form: type[enum.Flag], shapes: Shapes) -> Shape:
     name = form.__name__
     members = dict(form.__members__)
-    if any(_JOIN in each or not each for each in members):
+    if any(_JOIN in each for each in members):
         raise shapes.refuse(form, f"names of its members hold {_JOIN!r}, which joins them; name them otherwise")
+    values: list[object] = [member.value for member in members.values()]
+    if not all(isinstance(value, int) for value in values):
+        raise shapes.refuse(form, "it is a flag whose values are no integers, so they do not add up; make it an Enum")
     names = {member.value: each for each, member in reversed(members.items())}
     # Ascending, so a bit that has a name of its own comes before any member that has it with others.
     by_bits = sorted(names.items())
@@ -80,7 +94,12 @@ def _flag_shape(form: type[enum.Flag], shapes: Shapes) -> Shape:
             value |= members[each]
         return value
 
-    return Shape(name, frozenset({form}), TEXT, _outline(form), write, read)
+    return Shape(name, frozenset({form}), TEXT, _outline(form), write, read, _hashing(form))
+
+
+def _hashing(form: type[enum.Enum]) -> Hashing:
+    # Members are compared by what they are of; a class that compares by fields and can change takes their hash away.
+    return Hashing.BY_VALUE if has_hash(form) else Hashing.NEVER
 
 
 def _outline(form: type[enum.Enum]) -> Json:
@@ -97,6 +116,7 @@ def literal_shape(form: object, shapes: Shapes) -> Shape:
     name = name_of(form)
     kinds: set[type[object]] = set()
     raws: dict[tuple[type[object], object], Json] = {}
+    hashing = Hashing.BY_VALUE
     values: dict[tuple[type[object], Json], object] = {}
     outline: list[Json] = []
     for value in arguments_of(form):
@@ -106,6 +126,7 @@ def literal_shape(form: object, shapes: Shapes) -> Shape:
         if (type(raw), raw) in values:
             raise shapes.refuse(form, f"two of its values are written as {raw!r}; use an enum or a union")
         kinds.add(kind)
+        hashing = min(hashing, shape.hashing)
         raws[kind, value] = raw
         values[type(raw), raw] = value
         outline.append({shape.name: raw})
@@ -123,4 +144,5 @@ def literal_shape(form: object, shapes: Shapes) -> Shape:
         return values[type(raw), raw]
 
     outline.sort(key=repr)
-    return Shape(name, frozenset(kinds), frozenset(kind for kind, _ in values), {"literal": outline}, write, read)
+    forms = frozenset(kind for kind, _ in values)
+    return Shape(name, frozenset(kinds), forms, {"literal": outline}, write, read, hashing)

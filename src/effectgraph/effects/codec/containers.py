@@ -1,16 +1,37 @@
-"""Lists, tuples and sets, written as arrays."""
+"""Lists, deques, tuples and sets, written as arrays."""
 
 from __future__ import annotations
 
+import sys
+import typing
+from collections import deque
 from collections.abc import Callable, Iterable
 from itertools import repeat
-from typing import TypeVar
+from typing import Final, get_origin
+
+import typing_extensions
 
 from effectgraph.effects.codec.forms import arguments_of, class_of, is_given
-from effectgraph.effects.codec.shapes import ARRAY, Json, Misfit, Read, Shape, Shapes, Write, is_not, unexpected
+from effectgraph.effects.codec.shapes import (
+    ARRAY,
+    OBJECT,
+    Hashing,
+    Json,
+    Misfit,
+    Read,
+    Shape,
+    Shapes,
+    Write,
+    has_hash,
+    is_not,
+    step_to,
+    unexpected,
+)
 from effectgraph.effects.codec.wire import write_sorted
 
-C = TypeVar("C", list[object], tuple[object, ...])
+_UNPACK: Final = (typing.Unpack, typing_extensions.Unpack)
+_MAXLEN: Final = "maxlen"
+_ITEMS: Final = "items"
 
 
 def has_origin(*origins: type[object]) -> Callable[[object], bool]:
@@ -25,9 +46,45 @@ def list_shape(form: object, shapes: Shapes) -> Shape:
     return _row_shape(f"list[{item.name}]", list, item)
 
 
+def deque_shape(form: object, shapes: Shapes) -> Shape:
+    """A deque is an array, or with a bound `{"maxlen": 3, "items": [...]}`."""
+    (part,) = arguments_of(form)
+    item = shapes.of(part, "[]")
+    name = f"deque[{item.name}]"
+    write_items, read_items = _writer(item.write), _reader(item.read)
+
+    def write(value: deque[object]) -> Json:
+        if type(value) is not deque:
+            raise is_not(name, value)
+        written: Json = write_items(value)
+        return written if value.maxlen is None else {_MAXLEN: value.maxlen, _ITEMS: written}
+
+    def read(raw: Json, _: object) -> deque[object]:
+        if type(raw) is list:
+            return deque(read_items(raw))
+        if type(raw) is not dict or raw.keys() != {_MAXLEN, _ITEMS}:
+            raise unexpected(name, raw)
+        maxlen, items = raw[_MAXLEN], raw[_ITEMS]
+        if type(maxlen) is not int or not 0 <= maxlen <= sys.maxsize:
+            misfit = Misfit(name, "expected the greatest length of a deque")
+            misfit.at(step_to(_MAXLEN))
+            raise misfit
+        if type(items) is not list:
+            raise unexpected(f"the items of {name}", items)
+        if len(items) > maxlen:
+            raise Misfit(name, f"has {len(items)} items; a deque of {maxlen} would lose some")
+        return deque(read_items(items), maxlen)
+
+    return Shape(name, frozenset({deque}), ARRAY | OBJECT, {"deque": item.outline}, write, read)
+
+
 def tuple_shape(form: object, shapes: Shapes) -> Shape:
     """A tuple is an array: of any length with `...`, else of exactly the types that are written down."""
     parts = arguments_of(form)
+    if any(get_origin(part) in _UNPACK for part in parts):
+        raise shapes.refuse(
+            form, "a part of it stands for several items; write tuple[X, ...], or every item's own type"
+        )
     if len(parts) == 2 and parts[1] is ...:
         item = shapes.of(parts[0], "[]")
         return _row_shape(f"tuple[{item.name}, ...]", tuple, item)
@@ -65,7 +122,8 @@ def tuple_shape(form: object, shapes: Shapes) -> Shape:
                 raise
         return tuple(values)
 
-    return Shape(name, frozenset({tuple}), ARRAY, {"tuple": [item.outline for item in items]}, write, read)
+    hashing = min([Hashing.BY_VALUE, *(item.hashing for item in items)])
+    return Shape(name, frozenset({tuple}), ARRAY, {"tuple": [item.outline for item in items]}, write, read, hashing)
 
 
 def set_shape(form: object, shapes: Shapes) -> Shape:
@@ -105,14 +163,15 @@ def set_shape(form: object, shapes: Shapes) -> Shape:
             raise Misfit(name, "two elements are equal")
         return value
 
-    return Shape(name, frozenset({cls}), ARRAY, {cls.__name__: item.outline}, write, read)
+    hashing = item.hashing if cls is frozenset else Hashing.NEVER
+    return Shape(name, frozenset({cls}), ARRAY, {cls.__name__: item.outline}, write, read, hashing)
 
 
 def refuse_unhashable(item: Shape, form: object, step: str, shapes: Shapes) -> None:
     """Refuse a type whose values can be no element of a set and no key."""
-    for cls in item.values:
-        if cls.__hash__ is None:
-            raise shapes.refuse(form, f"{cls.__name__} has no hash, so it can be no element of a set and no key", step)
+    if item.hashing is Hashing.NEVER:
+        culprit = next((cls.__name__ for cls in item.values if not has_hash(cls)), "something in it")
+        raise shapes.refuse(form, f"{culprit} has no hash, so it can be no element of a set and no key", step)
 
 
 def _row_shape(name: str, cls: type[list[object]] | type[tuple[object, ...]], item: Shape) -> Shape:
@@ -130,7 +189,8 @@ def _row_shape(name: str, cls: type[list[object]] | type[tuple[object, ...]], it
         return values if cls is list else tuple(values)
 
     outline: Json = {cls.__name__: item.outline} if cls is list else {cls.__name__: [item.outline, "..."]}
-    return Shape(name, frozenset({cls}), ARRAY, outline, write, read)
+    hashing = item.hashing if cls is tuple else Hashing.NEVER
+    return Shape(name, frozenset({cls}), ARRAY, outline, write, read, hashing)
 
 
 def _writer(write: Write) -> Callable[[Iterable[object]], list[Json]]:

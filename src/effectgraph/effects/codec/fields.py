@@ -5,13 +5,16 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Iterator
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import attrs
 
 from effectgraph.effects.codec.forms import class_of
 from effectgraph.effects.codec.hints import Hints
 from effectgraph.effects.codec.shapes import Shapes, step_to
+
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
 
 _WITH_CONTENT: Final = (int, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset)
 _ANY_NUMBER: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -58,6 +61,14 @@ def fields_of(form: object, shapes: Shapes) -> tuple[Field, ...]:
     return fields
 
 
+def hints_of(form: object, shapes: Shapes) -> Hints:
+    """What the fields of a class are declared as. Raises `UnsupportedType` if its type variables cannot be filled."""
+    try:
+        return Hints(form)
+    except Exception as error:
+        raise shapes.refuse(form, f"its type variables cannot be filled in ({error})") from error
+
+
 def declared_form(hints: Hints, name: str, fallback: object, shapes: Shapes, *, extras: bool = False) -> object:
     """The declared type of a field. Raises `UnsupportedType` if it has none, or one that cannot be looked up."""
     annotation = hints.annotation(name, fallback)
@@ -86,8 +97,12 @@ def _attrs_fields(cls: type[object]) -> Iterator[Field]:
 def _dataclass_fields(cls: type[object]) -> Iterator[Field]:
     if not dataclasses.is_dataclass(cls):
         return
+    # Where pydantic makes the class, its own description of a field stands in the place of the default.
+    described: dict[str, FieldInfo] = vars(cls).get("__pydantic_fields__", {})
     for field in dataclasses.fields(cls):
         has_default = not (field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING)
+        if field.name in described:
+            has_default = not described[field.name].is_required()
         yield Field(field.name, field.name if field.init else None, has_default, field.type)
 
 

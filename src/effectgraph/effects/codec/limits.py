@@ -10,9 +10,11 @@ MAX_BYTES: Final = 64 * 1024 * 1024
 MAX_DEPTH: Final = 100
 """Levels of a value or of a type, one inside the other: three calls a level, a third of Python's own stack."""
 
-MAX_INT_CHARS: Final = 4_300
-"""Characters of an integer, its sign included: the JSON reader's limit, and Python's own for the digits, as the cost of
-reading one grows with the square of its length."""
+MAX_JSON_DEPTH: Final = 6 * MAX_DEPTH
+"""Levels of a JSON form: a level of a type takes at most three, and a type that refers to itself as many again."""
+
+MAX_INT_DIGITS: Final = 4_300
+"""Digits of an integer: Python's own limit, as the cost of reading one grows with the square of its length."""
 
 MAX_SHOWN: Final = 60
 """Characters of a name, a key or a text from outside that an error shows: the rest would not help to find it."""

@@ -7,13 +7,14 @@ from math import inf, isfinite, nan
 from types import NoneType
 from typing import Final
 
-from effectgraph.effects.codec.limits import MAX_INT_CHARS
+from effectgraph.effects.codec.limits import MAX_INT_DIGITS
 from effectgraph.effects.codec.shapes import (
     BOOL,
     INT,
     NULL,
     OBJECT,
     TEXT,
+    Hashing,
     Json,
     Misfit,
     Shape,
@@ -22,8 +23,10 @@ from effectgraph.effects.codec.shapes import (
     unexpected,
 )
 
-_LONGEST: Final = 10**MAX_INT_CHARS
-_LONGEST_NEGATIVE: Final = -(10 ** (MAX_INT_CHARS - 1))
+BY_VALUE: Final = Hashing.BY_VALUE
+
+_TOO_LARGE: Final = 10**MAX_INT_DIGITS
+_TOO_SMALL: Final = -_TOO_LARGE
 _FLOAT_KEY: Final = "float"
 _FLOATS: Final = {"nan": nan, "inf": inf, "-inf": -inf}
 
@@ -59,8 +62,8 @@ def write_int(value: int) -> Json:
     """An integer is a number without a fraction, all its digits kept."""
     if type(value) is not int:
         raise is_not("int", value)
-    if not _LONGEST_NEGATIVE < value < _LONGEST:
-        raise Misfit("int", f"is longer than {MAX_INT_CHARS} characters")
+    if not _TOO_SMALL < value < _TOO_LARGE:
+        raise Misfit("int", f"has more than {MAX_INT_DIGITS} digits")
     return value
 
 
@@ -133,11 +136,11 @@ def read_bytes(raw: Json, _: object) -> bytes:
 
 
 PLAIN: Final[dict[object, Shape]] = {
-    NoneType: Shape("None", NULL, NULL, "None", write_none, read_none),
-    bool: Shape("bool", BOOL, BOOL, "bool", write_bool, read_bool),
-    int: Shape("int", INT, INT, "int", write_int, read_int),
-    float: Shape("float", frozenset({float, int}), OBJECT | {float, int}, "float", write_float, read_float),
-    str: Shape("str", TEXT, TEXT, "str", write_str, read_str),
-    bytes: Shape("bytes", frozenset({bytes}), TEXT, "bytes", write_bytes, read_bytes),
+    NoneType: Shape("None", NULL, NULL, "None", write_none, read_none, BY_VALUE),
+    bool: Shape("bool", BOOL, BOOL, "bool", write_bool, read_bool, BY_VALUE),
+    int: Shape("int", INT, INT, "int", write_int, read_int, BY_VALUE),
+    float: Shape("float", frozenset({float, int}), OBJECT | {float, int}, "float", write_float, read_float, BY_VALUE),
+    str: Shape("str", TEXT, TEXT, "str", write_str, read_str, BY_VALUE),
+    bytes: Shape("bytes", frozenset({bytes}), TEXT, "bytes", write_bytes, read_bytes, BY_VALUE),
 }
 """The shapes of the types above."""

@@ -8,11 +8,11 @@ from typing import TypeAlias
 
 import attrs
 
-from effectgraph.effects.codec.fields import Field, declared_form, fields_of, is_named_tuple
+from effectgraph.effects.codec.fields import Field, declared_form, fields_of, hints_of, is_named_tuple
 from effectgraph.effects.codec.forms import class_of, name_of
-from effectgraph.effects.codec.hints import Hints
 from effectgraph.effects.codec.shapes import (
     Definition,
+    Hashing,
     Json,
     Misfit,
     Read,
@@ -29,7 +29,9 @@ Make: TypeAlias = Callable[[dict[str, object]], object]
 
 
 @attrs.frozen
-class _Part:
+class Part:
+    """A field of a record, and the shape of its values."""
+
     field: Field
     shape: Shape
 
@@ -45,22 +47,27 @@ def record_shape(form: object, shapes: Shapes) -> Shape:
     name = name_of(form)
 
     def make() -> Definition:
-        hints = Hints(form)
+        hints = hints_of(form, shapes)
         fields = fields_of(form, shapes)
         inside: dict[str, Shape] = {}
         # Classes are numbered as they are met, so that is by name: the order of fields is nothing to the schema.
         for field in sorted(fields, key=lambda field: field.name):
             declared = declared_form(hints, field.name, field.fallback, shapes)
             inside[field.name] = shapes.of(declared, step_to(field.name))
-        parts = [_Part(field, inside[field.name]) for field in fields]
+        parts = [Part(field, inside[field.name]) for field in fields]
         outline: Json = {"name": name, "fields": {part.field.name: part.shape.outline for part in parts}}
         maker = _named_tuple_maker(cls) if is_named_tuple(cls) else _maker(cls, parts)
-        return Definition(outline, _writer(name, cls, parts), _reader(name, parts, maker))
+        # Without a hash of its own a class has that of the object's place in memory, which does not come back.
+        by_value = cls.__hash__ is not object.__hash__
+        hashing = min([Hashing.BY_VALUE, *(part.shape.hashing for part in parts)]) if by_value else Hashing.OWN
+        return Definition(
+            outline, _writer(name, cls, parts), fields_reader(name, parts, maker), max(hashing, Hashing.OWN)
+        )
 
     return shapes.define(form, frozenset({cls}), make)
 
 
-def _writer(name: str, cls: type[object], parts: list[_Part]) -> Write:
+def _writer(name: str, cls: type[object], parts: list[Part]) -> Write:
     fields: list[tuple[str, Write]] = [(part.field.name, part.shape.write) for part in parts]
 
     def write(value: object) -> Json:
@@ -80,7 +87,8 @@ def _writer(name: str, cls: type[object], parts: list[_Part]) -> Write:
     return write
 
 
-def _reader(name: str, parts: list[_Part], make: Make) -> Read:
+def fields_reader(name: str, parts: list[Part], make: Make) -> Read:
+    """The hook that reads an object of fields, and has `make` called with their values."""
     fields = [(part.field.name, part.shape.read, part.field.has_default) for part in parts]
     known = {part.field.name for part in parts}
 
@@ -118,7 +126,7 @@ def unknown(name: str, keys: Iterable[str], known: Container[str]) -> Misfit:
     return misfit
 
 
-def _maker(cls: type[object], parts: list[_Part]) -> Make:
+def _maker(cls: type[object], parts: list[Part]) -> Make:
     name = cls.__name__
     names = [part.field.name for part in parts]
     arguments = [(part.field.name, part.field.argument) for part in parts if part.field.argument is not None]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import enum
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, Final, Protocol, TypeAlias
 
 import attrs
@@ -37,6 +38,22 @@ _RAWS: Final[dict[type[object], str]] = {
 }
 
 
+class Hashing(enum.IntEnum):
+    """Whether values of a type have a hash. That of a whole is the least of its parts'."""
+
+    NEVER = 0
+    """They have none."""
+    OWN = 1
+    """The class decides: values that are written alike need not be equal, nor equal ones written alike."""
+    BY_VALUE = 2
+    """Equal values have one hash and one JSON form, apart from what looks different, such as 1 and 1.0."""
+
+
+def has_hash(cls: type[object]) -> bool:
+    """Whether a class gives its values a hash at all."""
+    return issubclass(cls, Hashable)
+
+
 @attrs.frozen
 class Shape:
     """How values of one type look, and the hooks that write and read them.
@@ -51,15 +68,17 @@ class Shape:
     outline: Json
     write: Write
     read: Read
+    hashing: Hashing = Hashing.NEVER
 
 
 @attrs.frozen
 class Definition:
-    """The inside of a class that others may refer back to."""
+    """The inside of a class that others may refer back to. `hashing` is that of a class whose values have a hash."""
 
     outline: Json
     write: Write
     read: Read
+    hashing: Hashing = Hashing.OWN
 
 
 class Shapes(Protocol):
@@ -130,13 +149,21 @@ def shown(text: object) -> str:
     return json.dumps(cut)
 
 
-def step_to(key: object) -> str:
-    """The step from an object to what stands under a key: `.x`, or `[...]` for a key that is no plain name."""
-    if isinstance(key, str):
-        return f".{key}" if key.isidentifier() and len(key) <= MAX_SHOWN else f"[{shown(key)}]"
-    return f"[{str(key)[:MAX_SHOWN]}]"
+def step_to(key: str) -> str:
+    """The step from an object to what stands under a key: `.x`, or `["..."]` for a key that is no plain name."""
+    return f".{key}" if key.isidentifier() and len(key) <= MAX_SHOWN else f"[{shown(key)}]"
+
+
+def step_to_json(text: str) -> str:
+    """The step from an object to what stands under a key that is JSON itself: `[7]`, `[[1,"b"]]`."""
+    return f"[{text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + '...'}]"
 
 
 def step_to_key(key: object) -> str:
     """The step from a dict to a key that is wrong itself."""
-    return f"[key {shown(key) if isinstance(key, str) else str(key)[:MAX_SHOWN]}]"
+    try:
+        text = shown(key) if isinstance(key, str) else str(key)[:MAX_SHOWN]
+    except Exception:
+        # A value of any class may stand there: a number longer than Python shows, an object that fails to.
+        text = f"of type {type(key).__name__}"
+    return f"[key {text}]"

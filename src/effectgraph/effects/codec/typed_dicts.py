@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NotRequired, Required, get_origin
+from typing import Never, NotRequired, Required, get_origin
 
 import attrs
-from typing_extensions import ReadOnly, is_typeddict
+from typing_extensions import NoExtraItems, ReadOnly, is_typeddict
 
-from effectgraph.effects.codec.fields import declared_form
-from effectgraph.effects.codec.forms import arguments_of, bare, class_of, name_of
-from effectgraph.effects.codec.hints import Hints
+from effectgraph.effects.codec.fields import declared_form, hints_of
+from effectgraph.effects.codec.forms import arguments_of, class_of, name_of
 from effectgraph.effects.codec.records import missing, unknown
 from effectgraph.effects.codec.shapes import (
     Definition,
@@ -21,6 +20,7 @@ from effectgraph.effects.codec.shapes import (
     step_to,
     unexpected,
 )
+from effectgraph.effects.codec.variables import bare
 
 
 def is_typed_dict(form: object) -> bool:
@@ -35,7 +35,11 @@ def typed_dict_shape(form: object, shapes: Shapes) -> Shape:
 
     def make() -> Definition:
         cls = class_of(form)
-        hints = Hints(form)
+        hints = hints_of(form, shapes)
+        if getattr(cls, "__extra_items__", NoExtraItems) not in (NoExtraItems, None, Never):
+            raise shapes.refuse(
+                form, "it takes keys that are not written down (extra_items); give them a dict of their own"
+            )
         names: dict[str, object] = getattr(cls, "__annotations__", {})
         required: set[str] = set()
         parts: dict[str, Shape] = {}

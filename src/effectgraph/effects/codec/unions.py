@@ -10,9 +10,11 @@ from types import NoneType
 import attrs
 
 from effectgraph.effects.codec.forms import arguments_of, full_name_of, is_union, look_through, name_of
+from effectgraph.effects.codec.limits import MAX_DEPTH
 from effectgraph.effects.codec.shapes import (
     NULL,
     OBJECT,
+    Hashing,
     Json,
     Misfit,
     Read,
@@ -45,6 +47,7 @@ def union_shape(form: object, shapes: Shapes) -> Shape:
     outline: dict[str, Json] = {member.tag: member.shape.outline for member in members}
     some = frozenset[type[object]]().union(*(member.shape.values for member in members))
     raws = frozenset[type[object]]().union(*(member.shape.raws for member in members))
+    hashing = min([Hashing.BY_VALUE, *(member.shape.hashing for member in members)])
 
     def write(value: object) -> Json:
         write_member = writers.get(type(value))
@@ -54,13 +57,13 @@ def union_shape(form: object, shapes: Shapes) -> Shape:
 
     if tagged:
         read = _tag_reader(name, members)
-        return Shape(name, some, OBJECT | (raws & NULL), {"tagged": outline}, write, read)
-    return Shape(name, some, raws, {"union": outline}, write, _form_reader(name, members))
+        return Shape(name, some, OBJECT | (raws & NULL), {"tagged": outline}, write, read, hashing)
+    return Shape(name, some, raws, {"union": outline}, write, _form_reader(name, members), hashing)
 
 
 def _tagged(form: object, shapes: Shapes) -> list[tuple[str, object]]:
     """The members of a union by their names, sorted: equal unions may list them in any order."""
-    forms = list(dict.fromkeys(_flat(form)))
+    forms = list(dict.fromkeys(_flat(form, (), shapes)))
     if float in forms and int in forms:
         forms.remove(int)
     count = Counter(name_of(each) for each in forms)
@@ -70,10 +73,12 @@ def _tagged(form: object, shapes: Shapes) -> list[tuple[str, object]]:
     return sorted(tags.items(), key=lambda item: item[0])
 
 
-def _flat(form: object) -> Iterator[object]:
+def _flat(form: object, outer: tuple[object, ...], shapes: Shapes) -> Iterator[object]:
+    if len(outer) > MAX_DEPTH:
+        raise shapes.refuse(outer[0], "it is a member of itself, and nothing is left beside that")
     for each in map(look_through, arguments_of(form)):
         if is_union(each):
-            yield from _flat(each)
+            yield from _flat(each, (*outer, form), shapes)
         else:
             yield each
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import Final
+import re
+from math import isfinite
+from typing import Final, NoReturn
 
 import msgspec
 
-from effectgraph.effects.codec.limits import MAX_BYTES
+from effectgraph.effects.codec.limits import MAX_BYTES, MAX_INT_DIGITS
 from effectgraph.effects.codec.shapes import Json, Misfit, Repeated
 
 _WRITER: Final = msgspec.json.Encoder()
 _SORTING_WRITER: Final = msgspec.json.Encoder(order="deterministic")
 _READER: Final = msgspec.json.Decoder()
+_LONGEST_NEGATIVE: Final = re.compile(rb"-[0-9]{%d}(?![0-9])" % MAX_INT_DIGITS)
 
 
 def write(raw: Json) -> bytes:
@@ -36,23 +39,58 @@ def read(data: bytes) -> Json:
         raw: Json = _READER.decode(data)
         # The reader keeps the last of two equal keys and says nothing. What it read of bytes that we wrote is written
         # as the same bytes again; any others are read a second time by a reader that shows every key.
-        return raw if _WRITER.encode(raw) == data else _with_repeated(data, raw)
+        return raw if _WRITER.encode(raw) == data else _with_repeated(data)
+    except msgspec.ValidationError as error:
+        # The reader counts the sign of an integer as one of the digits that it takes.
+        if _LONGEST_NEGATIVE.search(data) is None:
+            raise _unreadable(error) from None
     except ValueError as error:
-        raise Misfit("JSON", f"is no JSON that can be read: {error}") from None
+        raise _unreadable(error) from None
+    try:
+        raw = _with_repeated(data)
+        # What the other reader takes beyond JSON, such as half of a surrogate pair, cannot be written.
+        _WRITER.encode(raw)
+    except ValueError as error:
+        raise _unreadable(error) from None
+    return raw
 
 
-def _with_repeated(data: bytes, raw: Json) -> Json:
-    repeated = False
+def _unreadable(error: Exception) -> Misfit:
+    return Misfit("JSON", f"is no JSON that can be read: {error}")
 
-    def made(pairs: list[tuple[str, object]]) -> object:
-        nonlocal repeated
-        plain: dict[str, object] = {}
-        for key, value in pairs:
-            if key in plain:
-                repeated = True
-                return Repeated(key)
-            plain[key] = value
-        return plain
 
-    seen: Json = json.loads(data.decode(), object_pairs_hook=made)
-    return seen if repeated else raw
+def _with_repeated(data: bytes) -> Json:
+    raw: Json = json.loads(
+        data.decode(),
+        object_pairs_hook=_object,
+        parse_int=_integer,
+        parse_float=_float,
+        parse_constant=_constant,
+    )
+    return raw
+
+
+def _object(pairs: list[tuple[str, object]]) -> object:
+    plain: dict[str, object] = {}
+    for key, value in pairs:
+        if key in plain:
+            return Repeated(key)
+        plain[key] = value
+    return plain
+
+
+def _integer(text: str) -> int:
+    if len(text.removeprefix("-")) > MAX_INT_DIGITS:
+        raise ValueError(f"an integer has more than {MAX_INT_DIGITS} digits")
+    return int(text)
+
+
+def _float(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError("a number is out of range")
+    return number
+
+
+def _constant(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no number of JSON")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
 from effectgraph.stores.errors import StoreBusy, StoreUnusable
-from effectgraph.stores.sqlite.faults import as_ours, is_busy
+from effectgraph.stores.sqlite.faults import as_ours, is_busy, is_no_database
+from effectgraph.stores.sqlite.paths import make_file
 from effectgraph.stores.sqlite.schema import APPLICATION_ID, KNOWN, application_id, applied, check_known, migrate
 
 SQLITE_NEEDED: Final = (3, 37, 0)
@@ -25,6 +27,9 @@ CHECKPOINT_PAGES: Final = 1000
 Small, because after that the log is written over from its start: a sync of a log that still grows costs twice as much.
 Not smaller, so that the two syncs are shared by some hundred commits.
 """
+
+KEPT_LOG_BYTES: Final = 16 * 1024 * 1024
+"""Bytes to which a log is cut that has grown beyond: while somebody reads for long it is not copied into the file."""
 
 WAL_POLL_S: Final = 0.005
 """Seconds between two tries to turn the log on, for which SQLite does not always wait by itself."""
@@ -44,8 +49,8 @@ def open_file(path: Path, namespace: str | None, busy_s: float) -> sqlite3.Conne
     `StoreBusy` after `busy_s` seconds.
     """
     store = str(path)
-    _make_private(path)
-    _check_ours(path)
+    make_file(path)
+    check_ours(path)
     started = time.monotonic()
     connection = _connect(store, store, busy_s)
     try:
@@ -55,7 +60,9 @@ def open_file(path: Path, namespace: str | None, busy_s: float) -> sqlite3.Conne
         if names != KNOWN:
             migrate(connection, store, namespace)
         _turn_log_on(connection, store, started, busy_s)
-        connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
+        connection.execute(f"PRAGMA journal_size_limit = {KEPT_LOG_BYTES}")
+        # From here on who writes waits for his turn instead.
+        connection.execute("PRAGMA busy_timeout = 0")
     except BaseException as error:
         connection.close()
         if isinstance(error, sqlite3.Error):
@@ -69,6 +76,16 @@ def open_for_reading(path: Path, busy_s: float) -> sqlite3.Connection:
     connection = _connect(str(path), str(path), busy_s)
     connection.execute("PRAGMA query_only = ON")
     return connection
+
+
+def connect_as_it_is(path: Path) -> sqlite3.Connection:
+    """A connection that reads what is in the file alone: no locks, no log, no recovery. Nothing is touched or made."""
+    return sqlite3.connect(f"{_address(path)}?immutable=1", uri=True, isolation_level=None)
+
+
+def connect_read_only(path: Path, busy_s: float) -> sqlite3.Connection:
+    """A connection that reads the file with its log, and waits `busy_s` seconds for who may not be read beside."""
+    return sqlite3.connect(f"{_address(path)}?mode=ro", timeout=busy_s, uri=True, isolation_level=None)
 
 
 def read_namespace(connection: sqlite3.Connection) -> str:
@@ -96,34 +113,25 @@ def _connect(target: str, store: str, busy_s: float) -> sqlite3.Connection:
     return connection
 
 
-def _make_private(path: Path) -> None:
-    if not path.parent.is_dir():
-        raise StoreUnusable(str(path), f"the folder {path.parent} is not there", "make it, or look at the path")
-    try:
-        # Never opened when it is there: closing a second descriptor of a file drops every lock this process has on it.
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    except FileExistsError:
-        if not path.is_file():
-            raise StoreUnusable(str(path), "it is not a plain file", "give the path of a file") from None
-    except OSError as error:
-        raise StoreUnusable(str(path), f"it cannot be made ({error})", "look at who may write there") from error
-    else:
-        os.close(descriptor)
+def _address(path: Path) -> str:
+    # A name need not be UTF-8.
+    return f"file:{quote(os.fsencode(path))}"
 
 
-def _check_ours(path: Path) -> None:
+def check_ours(path: Path) -> None:
+    """Raise `StoreUnusable` for a file that is another program's, which is left as it is. An empty one is nobody's."""
     try:
         if path.stat().st_size == 0:
             return
-        # `immutable` reads the file as it is: no locks, no log, no recovery, so a stranger's file stays untouched.
-        connection = sqlite3.connect(f"file:{quote(str(path))}?immutable=1", uri=True, isolation_level=None)
-        try:
+        with closing(connect_as_it_is(path)) as connection:
+            # Who makes the file has perhaps written its first page only; else SQLite finds that the others are missing.
+            connection.execute("PRAGMA writable_schema = ON")
             ours = application_id(connection) == APPLICATION_ID
-        finally:
-            connection.close()
     except OSError as error:
         raise StoreUnusable(str(path), f"it cannot be looked at ({error})", "look at who may read it") from error
-    except sqlite3.DatabaseError as error:
+    except sqlite3.Error as error:
+        if not is_no_database(error):
+            raise as_ours(str(path), error) from error
         raise StoreUnusable(str(path), f"it is not a store of effectgraph ({error})", "give another path") from error
     if not ours:
         raise StoreUnusable(str(path), "it is another program's SQLite file", "give another path; it was not changed")

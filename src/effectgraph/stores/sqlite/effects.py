@@ -10,6 +10,7 @@ import msgspec
 from effectgraph.stores.errors import EvidenceChanged, TaskClosed, UnresolvedStands
 from effectgraph.stores.keys import EffectKey
 from effectgraph.stores.records import (
+    OUTSIDE,
     Begun,
     Claim,
     EffectSummary,
@@ -22,19 +23,22 @@ from effectgraph.stores.records import (
     OwnerId,
     Plan,
 )
-from effectgraph.stores.sqlite import claims, tasks
+from effectgraph.stores.sqlite import claims, remarks, tasks
 
 COLUMNS: Final = """scope, incarnation, task, call, kind, tool, fingerprint, request, schema, begun_us,
 before, after, presumed, earlier, owner, token, attempt, version,
-outcome, outcome_schema, how, settled_us, trouble, ended"""
+outcome, outcome_schema, how, settled_us, trouble, ended, uncertain, granted"""
 Row = tuple[
     str, int, str, str, str, str, str, bytes, str, int,
     str | None, str | None, bytes | None, str | None, OwnerId, int, int, int,
-    bytes | None, str | None, str | None, int | None, str | None, int,
+    bytes | None, str | None, str | None, int | None, str | None, int, str | None, int,
 ]  # fmt: skip
 
 KEY: Final = "scope = :scope AND incarnation = :incarnation AND task = :task AND call = :call"
 SEEN: Final = f"{KEY} AND version = :seen AND settled_us IS NULL"
+GIVEN_UP: Final = "uncertain IS 'decision'"
+OPEN: Final = "settled_us IS NULL AND uncertain IS NOT 'decision'"
+"""Without an outcome, and no person has given up on it."""
 MAY: Final = """(:token = 0 OR EXISTS (
     SELECT 1 FROM threads t JOIN tasks k ON k.thread = t.ref
     WHERE t.id = :scope AND t.incarnation = :incarnation AND t.token = :token AND t.owner = :owner
@@ -45,15 +49,17 @@ MAY: Final = """(:token = 0 OR EXISTS (
 FIRST_INTENT: Final = f"""
 INSERT INTO effects ({COLUMNS})
 SELECT :scope, :incarnation, :task, :call, :kind, :tool, :fingerprint, :request, :schema, :begun_us,
-    :before, :after, :presumed, :earlier, :owner, :token, 1, 1, NULL, NULL, NULL, NULL, NULL, 0
+    :before, :after, :presumed, :earlier, :owner, :token, 1, (SELECT versions FROM store) + 1,
+    NULL, NULL, NULL, NULL, NULL, 0, NULL, 0
 WHERE {MAY}
 ON CONFLICT DO NOTHING
+RETURNING version
 """
 NEXT_INTENT: Final = f"""
 UPDATE effects
 SET kind = :kind, tool = :tool, fingerprint = :fingerprint, request = :request, schema = :schema, begun_us = :begun_us,
     before = :before, after = :after, presumed = :presumed, earlier = :earlier, owner = :owner, token = :token,
-    attempt = attempt + 1, version = version + 1, trouble = NULL
+    attempt = attempt + 1, version = version + 1, trouble = NULL, granted = 0
 WHERE {SEEN} AND {MAY}
 RETURNING attempt, version
 """
@@ -64,22 +70,27 @@ SET outcome = :outcome, outcome_schema = :outcome_schema, how = :how, settled_us
 WHERE {SEEN} AND {MAY}
 """
 TROUBLE: Final = f"UPDATE effects SET trouble = :trouble, version = version + 1 WHERE {SEEN} AND {MAY}"
+UNCERTAIN: Final = f"""
+UPDATE effects SET uncertain = 'reconcile', granted = 0, version = version + 1 WHERE {SEEN} AND {MAY}
+"""
 WITHDRAW: Final = f"DELETE FROM effects WHERE {SEEN} AND {MAY}"
-DROP: Final = f"DELETE FROM effects WHERE {KEY} AND settled_us IS NOT NULL"
+DROP: Final = f"DELETE FROM effects WHERE {KEY} AND (settled_us IS NOT NULL OR {GIVEN_UP}) RETURNING version"
+RAISE_VERSIONS: Final = "UPDATE store SET versions = max(versions, ?)"
+"""So that a key which begins anew has a version that nobody has seen of it."""
 FIND: Final = f"SELECT {COLUMNS} FROM effects WHERE {KEY}"
 
 OF_THREAD: Final = f"SELECT {COLUMNS} FROM effects WHERE scope = ? AND incarnation = ? AND NOT ended"
 OF_TASK: Final = """
-SELECT call, tool, kind, how, attempt, begun_us, settled_us FROM effects
-WHERE scope = ? AND incarnation = ? AND task = ? ORDER BY call
+SELECT call, tool, kind, CASE WHEN uncertain = 'decision' THEN uncertain ELSE how END, attempt, begun_us, settled_us
+FROM effects WHERE scope = ? AND incarnation = ? AND task = ? ORDER BY call
 """
 Summary = tuple[str, str, str, str | None, int, int, int | None]
-REMOVE_SETTLED: Final = """
-DELETE FROM effects WHERE scope = ? AND incarnation = ? AND task = ? AND settled_us IS NOT NULL
+REMOVE_SETTLED: Final = f"""
+DELETE FROM effects WHERE scope = ? AND incarnation = ? AND task = ? AND (settled_us IS NOT NULL OR {GIVEN_UP})
 """
 END: Final = "UPDATE effects SET ended = 1, version = version + 1 WHERE scope = ? AND incarnation = ? AND task = ?"
-WITHOUT_OUTCOME: Final = """
-SELECT task, call FROM effects WHERE scope = ? AND incarnation = ? AND settled_us IS NULL ORDER BY task, call
+WITHOUT_OUTCOME: Final = f"""
+SELECT task, call FROM effects WHERE scope = ? AND incarnation = ? AND {OPEN} ORDER BY task, call
 """
 REMOVE_ALL: Final = "DELETE FROM effects WHERE scope = ? AND incarnation = ?"
 
@@ -93,8 +104,9 @@ def begin(connection: sqlite3.Connection, claim: Claim, key: EffectKey, intent: 
     """Write an intent if the evidence is what the caller saw. Raises `ClaimLost`, `TaskClosed`, `EvidenceChanged`."""
     values = _of(claim, key) | _of_intent(intent)
     if seen is None:
-        if connection.execute(FIRST_INTENT, values).rowcount == 1:
-            return _mine(claim, key, intent, 1, 1)
+        first: tuple[int] | None = connection.execute(FIRST_INTENT, values).fetchone()
+        if first is not None:
+            return _mine(claim, key, intent, 1, first[0])
     else:
         row: tuple[int, int] | None = connection.execute(NEXT_INTENT, values | {"seen": seen}).fetchone()
         if row is not None:
@@ -126,9 +138,16 @@ def trouble(connection: sqlite3.Connection, claim: Claim, key: EffectKey, text: 
         _settled_before(connection, claim, key, seen)
 
 
+def uncertain(connection: sqlite3.Connection, claim: Claim, key: EffectKey, seen: int) -> None:
+    """Mark an intent of which the recipient knows nothing; evidence that has an outcome stays as it is."""
+    if connection.execute(UNCERTAIN, _of(claim, key) | {"seen": seen}).rowcount == 0:
+        _settled_before(connection, claim, key, seen)
+
+
 def withdraw(connection: sqlite3.Connection, claim: Claim, key: EffectKey, seen: int) -> None:
     """Remove an intent whose effect did not happen."""
     if connection.execute(WITHDRAW, _of(claim, key) | {"seen": seen}).rowcount == 1:
+        connection.execute(RAISE_VERSIONS, (seen,))
         return
     _check_may(connection, claim, key)
     found = find(connection, key, claim.incarnation)
@@ -137,8 +156,11 @@ def withdraw(connection: sqlite3.Connection, claim: Claim, key: EffectKey, seen:
 
 def drop(connection: sqlite3.Connection, claim: Claim, key: EffectKey) -> None:
     """Remove settled evidence. Raises `UnresolvedStands` for an intent without outcome."""
-    values = _of(claim, key)
-    if connection.execute(DROP, values).rowcount == 0 and find(connection, key, claim.incarnation) is not None:
+    dropped: tuple[int] | None = connection.execute(DROP, _of(claim, key)).fetchone()
+    if dropped is not None:
+        connection.execute(RAISE_VERSIONS, dropped)
+        remarks.remove(connection, key, claim.incarnation)
+    elif find(connection, key, claim.incarnation) is not None:
         raise UnresolvedStands(key.scope, (f"{key.task} / {key.call}",))
 
 
@@ -162,7 +184,7 @@ def end_task(connection: sqlite3.Connection, claim: Claim, task: str) -> str | N
     if not rows:
         return None
     connection.execute(REMOVE_SETTLED, where)
-    if any(settled_us is None for *_, settled_us in rows):
+    if any(how is None for _, _, _, how, *_ in rows):
         connection.execute(END, where)
     return msgspec.json.encode(rows).decode()
 
@@ -176,6 +198,7 @@ def without_outcome(connection: sqlite3.Connection, thread: str, incarnation: in
 def remove_all(connection: sqlite3.Connection, thread: str, incarnation: int) -> None:
     """Remove everything that is known of a thread's effects."""
     connection.execute(REMOVE_ALL, (thread, incarnation))
+    remarks.remove_all(connection, thread, incarnation)
 
 
 def summed_up(task: str, text: str | None) -> tuple[EffectSummary, ...]:
@@ -202,7 +225,7 @@ def evidence(row: Row) -> Evidence:
     (
         scope, incarnation, task, call, kind, tool, fingerprint, request, schema, begun_us,
         before, after, presumed, earlier, owner, token, attempt, version,
-        outcome, outcome_schema, how, settled_us, trouble_text, ended,
+        outcome, outcome_schema, how, settled_us, trouble_text, ended, given_up, granted,
     ) = row  # fmt: skip
     plan = None
     if before is not None and after is not None and presumed is not None:
@@ -224,6 +247,8 @@ def evidence(row: Row) -> Evidence:
         version=version,
         outcome=settled,
         trouble=trouble_text,
+        uncertain=None if given_up is None else How(given_up),
+        granted=bool(granted),
         ended=bool(ended),
     )
 
@@ -257,6 +282,8 @@ def _check_may(connection: sqlite3.Connection, claim: Claim, key: EffectKey) -> 
 def _of(claim: Claim, key: EffectKey) -> Values:
     if key.scope != claim.thread:
         raise ValueError(f"effect {key}: its scope is not {claim.thread}, of which the claim is; nothing was changed")
+    if claim.token == OUTSIDE and claim.incarnation != 0:
+        raise ValueError(f"effect {key}: outside a runtime there is no incarnation {claim.incarnation}; give 0")
     return {
         "scope": key.scope,
         "incarnation": claim.incarnation,

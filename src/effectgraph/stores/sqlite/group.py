@@ -10,6 +10,7 @@ from typing import Final
 import attrs
 
 from effectgraph.stores.sqlite.lanes import Lanes
+from effectgraph.stores.sqlite.turns import Turns
 from effectgraph.stores.sqlite.writes import Write
 
 TOUCH: Final = "UPDATE store SET syncs = syncs + 1"
@@ -24,7 +25,9 @@ class Made:
     changed: bool
 
 
-def make(connection: sqlite3.Connection, group: Sequence[Write[object]], lanes: Lanes, *, touch: bool) -> Made:
+def make(
+    connection: sqlite3.Connection, turns: Turns, group: Sequence[Write[object]], lanes: Lanes, *, touch: bool
+) -> Made:
     """Make the writes in one transaction and commit it; with `touch`, even if none of them changes anything.
 
     A write that fails takes back only itself, and what stands behind it in its lane is not tried; `lanes` learns of
@@ -34,7 +37,7 @@ def make(connection: sqlite3.Connection, group: Sequence[Write[object]], lanes: 
     failures: list[tuple[Write[object], Exception]] = []
     changed = False
     try:
-        connection.execute("BEGIN IMMEDIATE")
+        turns.begin(connection)
         for write in group:
             before = connection.total_changes
             error = lanes.refusal(write) or _attempt(connection, write, alone=alone)
@@ -55,6 +58,8 @@ def make(connection: sqlite3.Connection, group: Sequence[Write[object]], lanes: 
             with contextlib.suppress(sqlite3.Error):
                 connection.execute("ROLLBACK")
         raise
+    finally:
+        turns.end()
     return Made(failures=tuple(failures), changed=changed)
 
 

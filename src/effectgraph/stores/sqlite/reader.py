@@ -1,15 +1,53 @@
-"""The reader: one thread, one connection, readings in the order of the calls."""
+"""The reader: one thread, readings in the order of the calls."""
 
 from __future__ import annotations
 
 import contextlib
 import sqlite3
 import threading
+import time
+from collections.abc import Callable
 from queue import Empty, SimpleQueue
+from typing import Protocol
 
 from effectgraph.stores.errors import StoreClosed, StoreError
-from effectgraph.stores.sqlite.faults import as_ours
+from effectgraph.stores.sqlite.faults import as_ours, as_told
+from effectgraph.stores.sqlite.files import Files
 from effectgraph.stores.sqlite.receipts import Desk, QueuedReceipt
+
+
+class Source(Protocol):
+    """Where readings are made."""
+
+    def read(self, perform: Callable[[sqlite3.Connection], None], /) -> None:
+        """Make a reading on a connection, in a transaction of its own. Raises what it raises, and `sqlite3.Error`."""
+        ...
+
+    def close(self) -> None:
+        """Close the connection that is kept, if one is."""
+        ...
+
+
+class KeptConnection:
+    """A source that keeps one connection: the caller keeps no reference to it."""
+
+    def __init__(self, connection: sqlite3.Connection, files: Files) -> None:
+        self._connection = connection
+        self._files = files
+
+    def read(self, perform: Callable[[sqlite3.Connection], None], /) -> None:
+        """Make a reading. Raises what it raises, `sqlite3.Error`, and `StoreUnusable` if the file was replaced."""
+        self._files.check()
+        self._connection.execute("BEGIN")
+        try:
+            perform(self._connection)
+        finally:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
 
 
 class Reader:
@@ -21,9 +59,9 @@ class Reader:
         self._ended: StoreError | None = None
         self._thread: threading.Thread | None = None
 
-    def start(self, connection: sqlite3.Connection) -> None:
-        """Begin to read. `connection` is the reader's from now on; the caller keeps no reference to it."""
-        self._thread = threading.Thread(target=self._main, args=(connection,), name="effectgraph-reader", daemon=True)
+    def start(self, source: Source) -> None:
+        """Begin to read. `source` is the reader's from now on; the caller keeps no reference to it."""
+        self._thread = threading.Thread(target=self._main, args=(source,), name="effectgraph-reader", daemon=True)
         self._thread.start()
 
     def submit(self, reading: QueuedReceipt[object]) -> None:
@@ -41,25 +79,21 @@ class Reader:
         if self._thread is not None:
             self._thread.join()
 
-    def _main(self, connection: sqlite3.Connection) -> None:
+    def _main(self, source: Source) -> None:
         while (reading := self._queue.get()) is not None:
-            self._make(connection, reading)
+            self._make(source, reading)
         self._ended = StoreClosed(self._desk.store, "it was closed")
         self._refuse_the_rest(self._ended)
-        connection.close()
+        source.close()
 
-    def _make(self, connection: sqlite3.Connection, reading: QueuedReceipt[object]) -> None:
+    def _make(self, source: Source, reading: QueuedReceipt[object]) -> None:
+        started = time.monotonic()
         try:
-            connection.execute("BEGIN")
-            try:
-                reading.perform(connection)
-            finally:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
+            source.read(reading.perform)
         except sqlite3.Error as error:
-            reading.fail(as_ours(self._desk.store, error))
+            reading.fail(as_ours(self._desk.store, error, waited_s=time.monotonic() - started))
         except Exception as error:
-            reading.fail(error)
+            reading.fail(as_told(self._desk.store, error))
         self._desk.hand_out((reading,), synced=False)
 
     def _refuse_the_rest(self, error: StoreError) -> None:

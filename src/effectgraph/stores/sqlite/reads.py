@@ -14,15 +14,17 @@ import msgspec
 from effectgraph.stores.errors import ThreadUnknown
 from effectgraph.stores.keys import EffectKey
 from effectgraph.stores.owners import Owner
-from effectgraph.stores.records import Evidence, GraphStamp, HistoryEntry, OwnerId, ThreadStatus, ThreadView
-from effectgraph.stores.sqlite import effects, state, tasks
+from effectgraph.stores.records import Evidence, GraphStamp, HistoryEntry, Origin, OwnerId, ThreadStatus, ThreadView
+from effectgraph.stores.sqlite import decisions, effects, questions, state, tasks
 
 THREAD: Final = """
-SELECT ref, incarnation, graph, graph_version, graph_fingerprint, status, step, token, owner FROM threads WHERE id = ?
+SELECT ref, incarnation, graph, graph_version, graph_fingerprint, status, step, token, owner,
+    kept_from, origin_thread, origin_incarnation, origin_step
+FROM threads WHERE id = ?
 """
+REF: Final = "SELECT ref FROM threads WHERE id = ?"
 HISTORY: Final = """
-SELECT h.step, h.task, h.node, h.fields, h.effects, h.at_us
-FROM threads t JOIN history h ON h.thread = t.ref WHERE t.id = ? ORDER BY h.step, h.task
+SELECT step, task, node, fields, effects, at_us FROM history WHERE thread = ? ORDER BY step, task
 """
 NEXT_OWNER: Final = "SELECT min(owner) FROM threads WHERE status = 'running' AND graph = ? AND owner > ?"
 RUNNING: Final = """
@@ -32,22 +34,24 @@ HELD: Final = "SELECT token FROM threads WHERE id = ? AND status = 'running' AND
 WITHOUT_OUTCOME: Final = f"""
 SELECT t.token, t.owner, {", ".join("e." + column.strip() for column in effects.COLUMNS.split(","))}
 FROM effects e LEFT JOIN threads t ON e.token > 0 AND t.id = e.scope AND t.incarnation = e.incarnation
-WHERE e.settled_us IS NULL AND (e.scope, e.task, e.call) > (?, ?, ?)
+WHERE e.settled_us IS NULL AND e.uncertain IS NOT 'decision' AND (e.scope, e.task, e.call) > (?, ?, ?)
 ORDER BY e.scope, e.task, e.call
 """
 
 fields: Final = msgspec.json.Decoder(tuple[str, ...])
 
+Row = tuple[
+    int, int, str, int, str, str, int, int, OwnerId | None, int, str | None, int | None, int | None
+]  # fmt: skip
 Page = tuple[int | None, OwnerId | None, *effects.Row]
 
 
 def thread(connection: sqlite3.Connection, store: str, name: str) -> ThreadView:
     """A thread as it stands. Raises `ThreadUnknown`."""
-    row: tuple[int, int, str, int, str, str, int, int, OwnerId | None] | None
-    row = connection.execute(THREAD, (name,)).fetchone()
+    row: Row | None = connection.execute(THREAD, (name,)).fetchone()
     if row is None:
         raise ThreadUnknown(name, store)
-    ref, incarnation, graph, graph_version, graph_fingerprint, status, step, token, owner = row
+    ref, incarnation, graph, graph_version, graph_fingerprint, status, step, token, owner, kept_from = row[:10]
     return ThreadView(
         id=name,
         incarnation=incarnation,
@@ -58,14 +62,19 @@ def thread(connection: sqlite3.Connection, store: str, name: str) -> ThreadView:
         owner=owner,
         pieces=state.read(connection, ref),
         tasks=tasks.of_thread(connection, ref),
+        questions=questions.of_thread(connection, ref, ended=False),
+        kept_from=kept_from,
+        origin=_origin(*row[10:]),
     )
 
 
 def history(connection: sqlite3.Connection, store: str, name: str) -> tuple[HistoryEntry, ...]:
     """The committed tasks of a thread, oldest first. Raises `ThreadUnknown`."""
-    if connection.execute(THREAD, (name,)).fetchone() is None:
+    found: tuple[int] | None = connection.execute(REF, (name,)).fetchone()
+    if found is None:
         raise ThreadUnknown(name, store)
-    rows: list[tuple[int, str, str, str, str | None, int]] = connection.execute(HISTORY, (name,)).fetchall()
+    rows: list[tuple[int, str, str, str, str | None, int]] = connection.execute(HISTORY, found).fetchall()
+    asked = questions.of_thread(connection, found[0], ended=True)
     return tuple(
         HistoryEntry(
             step=step,
@@ -74,6 +83,7 @@ def history(connection: sqlite3.Connection, store: str, name: str) -> tuple[Hist
             fields=fields.decode(changed),
             effects=effects.summed_up(task, summary),
             at_us=at_us,
+            questions=tuple(each for each in asked if each.task == task),
         )
         for step, task, node, changed, summary, at_us in rows
     )
@@ -101,10 +111,16 @@ def unresolved(connection: sqlite3.Connection, own: Owner, limit: int, after: Ef
         # A page ends between keys: one scope can have had two incarnations, and the next page begins behind the key.
         if len(found) >= limit and record.key != found[-1].key:
             break
-        fenced = record.token > 0 and (record.token != token or holder is None)
-        if record.ended or record.trouble is not None or fenced or not alive(record.owner):
+        held = None if token is None else (token, holder)
+        if decisions.is_left(record, held, alive):
             found.append(record)
     return tuple(found)
+
+
+def _origin(thread: str | None, incarnation: int | None, step: int | None) -> Origin | None:
+    if thread is None or incarnation is None or step is None:
+        return None
+    return Origin(thread=thread, incarnation=incarnation, step=step)
 
 
 def _holders(connection: sqlite3.Connection, graph: str) -> Iterator[OwnerId | None]:

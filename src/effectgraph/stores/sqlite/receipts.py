@@ -59,9 +59,14 @@ class Desk:
         self._at_next_sync.append(then)
         return True
 
+    @property
+    def is_inherited(self) -> bool:
+        """Whether this process was forked after the store was opened."""
+        return os.getpid() != self._pid
+
     def check_process(self) -> None:
         """Raise `StoreClosed` in a process that was forked after the store was opened."""
-        if os.getpid() != self._pid:
+        if self.is_inherited:
             raise StoreClosed(self.store, f"it was opened by process {self._pid}, before this one was forked from it")
 
 

@@ -9,13 +9,15 @@ from effectgraph.stores.keys import EffectKey
 from effectgraph.stores.limits import REMARKS
 from effectgraph.stores.records import How, Outcome, OwnerId, Remark
 
-ADD: Final = """
-INSERT INTO remarks
-    (scope, incarnation, task, call, number, owner, token, attempt, outcome, outcome_schema, how, settled_us, text, at_us)
-SELECT :scope, :incarnation, :task, :call, count(*), :owner, :token, :attempt, :outcome, :outcome_schema, :how,
-    :settled_us, :text, :at_us
-FROM remarks WHERE scope = :scope AND incarnation = :incarnation AND task = :task AND call = :call
-HAVING count(*) < :most
+OF_KEY: Final = "scope = :scope AND incarnation = :incarnation AND task = :task AND call = :call"
+ADD: Final = f"""
+INSERT INTO remarks (
+    scope, incarnation, task, call, number,
+    owner, token, attempt, outcome, outcome_schema, how, settled_us, text, at_us
+)
+SELECT :scope, :incarnation, :task, :call, n.kept,
+    :owner, :token, :attempt, :outcome, :outcome_schema, :how, :settled_us, :text, :at_us
+FROM (SELECT count(*) AS kept FROM remarks WHERE {OF_KEY}) n WHERE n.kept < :most
 """
 OF_EFFECT: Final = """
 SELECT owner, token, attempt, outcome, outcome_schema, how, settled_us, text, at_us FROM remarks

@@ -118,6 +118,69 @@ MIGRATIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             "CREATE INDEX without_outcome ON effects (scope, task, call) WHERE settled_us IS NULL",
         ),
     ),
+    (
+        "0002_questions_decisions_remarks",
+        (
+            "ALTER TABLE store ADD COLUMN versions INTEGER NOT NULL DEFAULT 0",
+            "ALTER TABLE threads ADD COLUMN kept_from INTEGER NOT NULL DEFAULT 0",
+            "ALTER TABLE threads ADD COLUMN origin_thread TEXT",
+            "ALTER TABLE threads ADD COLUMN origin_incarnation INTEGER",
+            "ALTER TABLE threads ADD COLUMN origin_step INTEGER",
+            "ALTER TABLE tasks ADD COLUMN asked INTEGER NOT NULL DEFAULT 0",
+            "ALTER TABLE effects ADD COLUMN uncertain TEXT",
+            "ALTER TABLE effects ADD COLUMN granted INTEGER NOT NULL DEFAULT 0",
+            "DROP INDEX without_outcome",
+            """CREATE INDEX without_outcome ON effects (scope, task, call)
+            WHERE settled_us IS NULL AND uncertain IS NOT 'decision'""",
+            """CREATE TABLE questions (
+                id TEXT PRIMARY KEY,
+                thread INTEGER NOT NULL,
+                task TEXT NOT NULL,
+                number INTEGER NOT NULL,
+                content BLOB NOT NULL,
+                schema TEXT NOT NULL,
+                asked_us INTEGER NOT NULL,
+                expires_us INTEGER,
+                default_answer BLOB,
+                answer BLOB,
+                answer_schema TEXT,
+                answered_by TEXT,
+                answered_us INTEGER,
+                ended INTEGER NOT NULL DEFAULT 0
+            ) STRICT, WITHOUT ROWID""",
+            "CREATE INDEX questions_of_thread ON questions (thread, number)",
+            "CREATE INDEX pending ON questions (id) WHERE answered_us IS NULL AND NOT ended",
+            """CREATE INDEX due ON questions (expires_us, id)
+            WHERE answered_us IS NULL AND NOT ended AND expires_us IS NOT NULL""",
+            """CREATE TABLE decisions (
+                number INTEGER PRIMARY KEY AUTOINCREMENT,
+                id TEXT NOT NULL UNIQUE,
+                scope TEXT NOT NULL,
+                task TEXT NOT NULL,
+                call TEXT NOT NULL,
+                decision TEXT NOT NULL,
+                before TEXT NOT NULL,
+                after TEXT NOT NULL
+            ) STRICT""",
+            """CREATE TABLE remarks (
+                scope TEXT NOT NULL,
+                incarnation INTEGER NOT NULL,
+                task TEXT NOT NULL,
+                call TEXT NOT NULL,
+                number INTEGER NOT NULL,
+                owner TEXT NOT NULL,
+                token INTEGER NOT NULL,
+                attempt INTEGER NOT NULL,
+                outcome BLOB,
+                outcome_schema TEXT NOT NULL,
+                how TEXT NOT NULL,
+                settled_us INTEGER NOT NULL,
+                text TEXT NOT NULL,
+                at_us INTEGER NOT NULL,
+                PRIMARY KEY (scope, incarnation, task, call, number)
+            ) STRICT, WITHOUT ROWID""",
+        ),
+    ),
 )
 """Each with its name and its statements. Only ever appended to: a name that a file has had stays what it was."""
 
@@ -150,10 +213,16 @@ def check_known(store: str, names: frozenset[str]) -> None:
         )
 
 
-def is_empty(connection: sqlite3.Connection) -> bool:
-    """Whether nothing was ever written into the file."""
-    row: tuple[int] = connection.execute("PRAGMA page_count").fetchone()
-    return row[0] == 0
+def check_current(connection: sqlite3.Connection, store: str) -> None:
+    """Raise `StoreUnusable` for a file whose schema is not the one that this version of the package writes."""
+    names = applied(connection)
+    check_known(store, names)
+    lacking = [name for name, _ in MIGRATIONS if name not in names]
+    if lacking:
+        why = f"its schema is older (it lacks {', '.join(lacking)})" if names else "it is empty, so no store yet"
+        raise StoreUnusable(
+            store, f"{why}; nothing was changed", "open it once for writing, which brings it up to date"
+        )
 
 
 def application_id(connection: sqlite3.Connection) -> int:

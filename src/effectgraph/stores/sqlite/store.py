@@ -3,47 +3,74 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import sqlite3
+import weakref
 from collections.abc import Callable, MutableMapping
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self, TypeVar
 
-from effectgraph.stores.errors import StoreClosed, StoreUnusable, ThreadUnknown
+from effectgraph.stores.errors import StoreClosed, StoreReadOnly, StoreUnusable, ThreadUnknown
 from effectgraph.stores.keys import EffectKey, check_key_part
 from effectgraph.stores.limits import BUSY_S, LISTED
 from effectgraph.stores.owners import Owner
 from effectgraph.stores.receipt import Receipt
 from effectgraph.stores.records import (
     OUTSIDE,
+    Answer,
+    Asked,
     Begun,
     Claim,
     Claimed,
     Closing,
     Commit,
+    Decided,
+    Decision,
     Evidence,
     Failure,
+    Fork,
     HistoryEntry,
     Intent,
     NewRun,
     NewThread,
     Outcome,
     OwnerId,
+    Piece,
+    Question,
+    QuestionId,
+    Remark,
     Sync,
     Task,
     ThreadView,
 )
-from effectgraph.stores.sqlite import claims, effects, reads, registry, tasks, threads
-from effectgraph.stores.sqlite.connect import open_file, open_for_reading, open_memory, read_namespace
-from effectgraph.stores.sqlite.reader import Reader
+from effectgraph.stores.sqlite import (
+    checks,
+    claims,
+    decisions,
+    effects,
+    forks,
+    questions,
+    reads,
+    registry,
+    remarks,
+    tasks,
+    threads,
+)
+from effectgraph.stores.sqlite.connect import open_for_reading, read_namespace
+from effectgraph.stores.sqlite.endings import ending, forget
+from effectgraph.stores.sqlite.inherited import Use
+from effectgraph.stores.sqlite.opening import MEMORY, accepted, open_to_write
+from effectgraph.stores.sqlite.paths import path_text, store_file
+from effectgraph.stores.sqlite.read_only import ReadOnlyFile
+from effectgraph.stores.sqlite.reader import KeptConnection, Reader
 from effectgraph.stores.sqlite.receipts import Desk, QueuedReceipt
+from effectgraph.stores.sqlite.turns import Turns
 from effectgraph.stores.sqlite.writer import Counts, Writer
 from effectgraph.stores.sqlite.writes import Write
 
 T = TypeVar("T")
-
-MEMORY = ":memory:"
 
 
 class SqliteStore:
@@ -53,8 +80,15 @@ class SqliteStore:
     it is made up if the store is new and none is given. `sync="all"` syncs every write before it is acknowledged.
     `busy_s` is how long another process may hold the write lock before `StoreBusy`.
 
+    With `read_only` it is looked at: nothing is made, locked or written, and no permission to write is needed, also
+    while others write. It has no claims: `owner` is nobody's, and every write raises `StoreReadOnly` at the call.
+
     Raises `StoreUnusable`, `StoreBusy`; `ValueError` for a namespace that cannot be part of a key. Readings see what
     has been written, not what still waits: await a write's receipt before you read what it wrote.
+
+    Close it: a store that is forgotten instead is closed when Python frees it, with a `ResourceWarning`; until then, or
+    until the process ends, its claims are held. A process that is forked while the store is open can neither use it nor
+    open its file again; one that is started without a fork can.
     """
 
     def __init__(
@@ -64,35 +98,32 @@ class SqliteStore:
         namespace: str | None = None,
         sync: Literal["commit", "all"] = "commit",
         busy_s: float = BUSY_S,
+        read_only: bool = False,
     ) -> None:
         if namespace is not None:
             check_key_part("namespace", namespace)
-        in_memory = os.fspath(path) == MEMORY
-        # One file has one name here: owners are looked for beside it, whatever link it was opened through.
-        file = Path(os.path.realpath(path))
-        name = MEMORY if in_memory else str(file)
-        self._desk = Desk(name)
+        given = path_text(path)
+        file = None if given == MEMORY else store_file(given)
+        self._desk = Desk(MEMORY if file is None else str(file))
         self._sync_all = sync == "all"
         self._at_work: dict[tuple[EffectKey, int], object] = {}
+        self._unwritten: dict[tuple[EffectKey, int], object] = {}
         self._closed = False
-        connection = open_memory(namespace) if in_memory else open_file(file, namespace, busy_s)
-        try:
-            self._namespace = read_namespace(connection)
-            if namespace not in (None, self._namespace):
-                raise StoreUnusable(name, f"its namespace is {self._namespace!r}", "give that one, or none")
-            self._owner = Owner.in_memory() if in_memory else Owner.beside(file)
-        except BaseException:
-            connection.close()
-            raise
+        self._read_only = read_only
+        self._use = None if file is None else Use.begin(self._desk.store)
         self._writer = Writer(self._desk)
-        self._writer.start(connection, self._owner.let_go)
-        self._reader = None if in_memory else Reader(self._desk)
+        self._reader = None if file is None else Reader(self._desk)
+        self._forgotten = weakref.finalize(self, forget, self._desk, self._reader, self._writer)
+        # A program that ends without closing ends as if it were killed.
+        self._forgotten.atexit = False
         try:
-            if self._reader is not None:
-                self._reader.start(open_for_reading(file, busy_s))
-            self._write(self._register, Sync.LATER).wait()
+            if read_only:
+                self._look_at(file, namespace, busy_s)
+            else:
+                self._open(file, namespace, busy_s)
         except BaseException:
-            self._shut()
+            with contextlib.suppress(StoreUnusable):
+                self._shut()
             raise
 
     @property
@@ -121,6 +152,11 @@ class SqliteStore:
         return self._at_work
 
     @property
+    def unwritten(self) -> MutableMapping[tuple[EffectKey, int], object]:
+        """What this owner knows of effects (key, incarnation) and failed to write down; the guard's."""
+        return self._unwritten
+
+    @property
     def counts(self) -> Counts:
         """What this open store has written so far: transactions, synced transactions, writes."""
         return self._writer.counts
@@ -146,11 +182,22 @@ class SqliteStore:
             lambda connection: claims.take(connection, self._find(connection, thread), reason, at_us), Sync.NOW
         )
 
+    def renew(self, claim: Claim, /) -> Receipt[None]:
+        """Look whether the claim is the current one; an owner's life needs no renewing here. Raises `ClaimLost`."""
+
+        def run(connection: sqlite3.Connection) -> None:
+            claims.current(connection, claim)
+
+        return self._write(run, Sync.LATER, claim=claim)
+
     def release(self, claim: Claim, /) -> Receipt[None]:
         """Give a claim back. Synced, with all before it; tried even if an earlier write of the claim failed."""
 
         def over(made: bool) -> None:
-            self._owner.runs.discard(claim.token)
+            # One that was made up, or changed, ends nobody's run.
+            if self._owner.runs.get(claim.token) != claim:
+                return
+            del self._owner.runs[claim.token]
             if not made:
                 self._owner.unreleased.add(claim.thread)
 
@@ -178,6 +225,18 @@ class SqliteStore:
         """Record why a task failed; its evidence stays. Raises `ClaimLost`, `TaskClosed`."""
         return self._write(lambda connection: tasks.fail(connection, claim, task, failure), Sync.LATER, claim=claim)
 
+    def ask(self, claim: Claim, task: str, asked: tuple[Question, ...], /) -> Receipt[tuple[Asked, ...]]:
+        """Write down what an open task waits for. Synced. Raises `ClaimLost`, `TaskClosed`, `QuestionClosed`;
+        `ValueError` for no question, or for its id.
+        """
+        return self._write(lambda connection: questions.ask(connection, claim, task, asked), Sync.NOW, claim=claim)
+
+    def answer(self, question: QuestionId, answer: Answer, /) -> Receipt[Asked]:
+        """Answer a question; the first answer stands. Synced. Raises `QuestionUnknown`, `QuestionClosed`."""
+        return self._write(
+            lambda connection: questions.answer(connection, self._desk.store, question, answer), Sync.NOW
+        )
+
     def begin(self, claim: Claim, key: EffectKey, intent: Intent, *, seen: int | None) -> Receipt[Begun]:
         """Write an intent if the evidence is at version `seen` (None: there is none). Synced.
 
@@ -201,6 +260,29 @@ class SqliteStore:
             lambda connection: effects.trouble(connection, claim, key, text, seen), Sync.LATER, claim=claim
         )
 
+    def uncertain(self, claim: Claim, key: EffectKey, *, seen: int) -> Receipt[None]:
+        """Note that the recipient knows nothing of an effect. Synced. Raises as `settle` does."""
+        return self._write(lambda connection: effects.uncertain(connection, claim, key, seen), Sync.NOW, claim=claim)
+
+    def remark(self, remark: Remark, /) -> Receipt[None]:
+        """Keep what came too late to be evidence."""
+        return self._write(lambda connection: remarks.add(connection, remark), Sync.LATER)
+
+    def remarks(self, key: EffectKey, incarnation: int, /) -> Receipt[tuple[Remark, ...]]:
+        """What came too late of one effect, in the order of coming."""
+        return self._read(lambda connection: remarks.of_effect(connection, key, incarnation))
+
+    def decide(self, decision: Decision, /) -> Receipt[Evidence]:
+        """Rule on an effect without outcome. Synced. Raises `EvidenceChanged`, `EffectAtWork`, `DecisionConflict`,
+        `DecisionRefused`; `ValueError` for its id.
+        """
+        return self._write(lambda connection: decisions.decide(connection, decision, self._owner.alive), Sync.NOW)
+
+    def decisions(self, *, limit: int = LISTED, after: int = 0) -> Receipt[tuple[Decided, ...]]:
+        """Decisions of greater number than `after`, in the order in which they were made."""
+        _check_limit(limit)
+        return self._read(lambda connection: decisions.listed(connection, limit, after))
+
     def drop(self, claim: Claim, key: EffectKey, /) -> Receipt[None]:
         """Remove settled evidence outside a runtime. Synced. Raises `UnresolvedStands`; `ValueError` under a claim."""
         if claim.token != OUTSIDE:
@@ -214,6 +296,10 @@ class SqliteStore:
     def read(self, thread: str, /) -> Receipt[ThreadView]:
         """A thread as it stands. Raises `ThreadUnknown`."""
         return self._read(lambda connection: reads.thread(connection, self._desk.store, thread))
+
+    def state(self, thread: str, step: int, /) -> Receipt[tuple[Piece, ...]]:
+        """The pieces of a thread's state after a step. Raises `ThreadUnknown`, `StepUnknown`."""
+        return self._read(lambda connection: forks.pieces(connection, self._desk.store, thread, step))
 
     def history(self, thread: str, /) -> Receipt[tuple[HistoryEntry, ...]]:
         """The committed tasks of a thread, oldest first. Raises `ThreadUnknown`."""
@@ -232,9 +318,35 @@ class SqliteStore:
         _check_limit(limit)
         return self._read(lambda connection: reads.unresolved(connection, self._owner, limit, after))
 
+    def pending(self, *, limit: int = LISTED, after: QuestionId | None = None) -> Receipt[tuple[Asked, ...]]:
+        """At most `limit` questions without an answer, in the order of their ids, beginning behind `after`."""
+        _check_limit(limit)
+        return self._read(lambda connection: questions.pending(connection, limit, after))
+
+    def due(self, until_us: int, /, *, limit: int = LISTED) -> Receipt[tuple[Asked, ...]]:
+        """At most `limit` pending questions that expire at `until_us` or before, the earliest first."""
+        _check_limit(limit)
+        return self._read(lambda connection: questions.due(connection, until_us, limit))
+
     def alive(self, owner: OwnerId, /) -> Receipt[bool]:
         """Whether an owner's process still holds its store open."""
         return self._read(lambda _: self._owner.alive(owner))
+
+    def fork(self, fork: Fork, /) -> Receipt[None]:
+        """Make a thread of another one's state after a step. Synced. Raises `ThreadUnknown`, `ThreadExists`,
+        `StepUnknown`; `ValueError` for its id.
+        """
+        return self._write(lambda connection: forks.fork(connection, self._desk.store, fork), Sync.NOW)
+
+    def prune(self, thread: str, /, *, before: int, drop_unresolved: bool = False) -> Receipt[None]:
+        """Forget what only states before step `before` need. Synced. Raises `ThreadUnknown`, `StepUnknown`,
+        `UnresolvedStands`.
+        """
+
+        def run(connection: sqlite3.Connection) -> None:
+            forks.prune(connection, self._desk.store, thread, before, drop_unresolved=drop_unresolved)
+
+        return self._write(run, Sync.NOW)
 
     def delete(self, thread: str, /, *, drop_unresolved: bool = False) -> Receipt[None]:
         """Remove a thread with everything of it. Synced. Raises `ThreadUnknown`, `ClaimHeld`, `UnresolvedStands`."""
@@ -246,12 +358,21 @@ class SqliteStore:
 
         return self._write(run, Sync.NOW)
 
+    def check(self) -> Receipt[tuple[str, ...]]:
+        """What does not fit together in the file, in plain words; nothing if all is well. Reads everything."""
+        return self._read(checks.findings)
+
     def flush(self) -> Receipt[None]:
         """Wait until everything written before is on disk. Costs nothing if it is."""
+        if self._read_only:
+            return self._read(lambda _: None)
         return self._write(self._writer.sync_if_needed, Sync.NOW)
 
     async def aclose(self) -> None:
-        """Write what waits, sync it, let go of the owner's lock. A second call does nothing."""
+        """Write what waits, sync it, let go of the owner's lock. A second call does nothing.
+
+        Raises `StoreUnusable` if what was acknowledged could not be synced. The store is closed all the same.
+        """
         await asyncio.get_running_loop().run_in_executor(None, self._shut)
 
     async def __aenter__(self) -> Self:
@@ -270,14 +391,35 @@ class SqliteStore:
     ) -> None:
         self._shut()
 
+    def _open(self, file: Path | None, namespace: str | None, busy_s: float) -> None:
+        opened = open_to_write(file, namespace, busy_s)
+        self._namespace, self._owner, files = opened.namespace, opened.owner, opened.files
+        turns = Turns(opened.owner.folder, busy_s)
+        self._writer.start(opened.connection, files, turns, ending(self._reader, opened.owner, self._use))
+        del opened
+        if file is not None and self._reader is not None:
+            self._reader.start(KeptConnection(open_for_reading(file, busy_s), files))
+        self._write(self._register, Sync.LATER).wait()
+
+    def _look_at(self, file: Path | None, namespace: str | None, busy_s: float) -> None:
+        if file is None or self._reader is None:
+            raise StoreUnusable(MEMORY, "a store in memory is new, so there is nothing to read", "give a file's path")
+        self._reader.start(ReadOnlyFile(file, busy_s))
+        self._owner = Owner.nobody(file)
+        self._namespace = accepted(self._desk.store, self._read(read_namespace).wait(), namespace)
+
     def _shut(self) -> None:
         self._desk.check_process()
         self._closed = True
+        self._forgotten.detach()
         if self._reader is not None:
             self._reader.stop()
             self._reader.join()
         self._writer.stop()
         self._writer.join()
+        if self._use is not None:
+            self._use.end()
+        self._writer.check_synced()
 
     def _register(self, connection: sqlite3.Connection) -> None:
         registry.register(connection, self._owner)
@@ -295,7 +437,7 @@ class SqliteStore:
             evidence = effects.of_thread(connection, claim.thread, claim.incarnation)
             # Now, because a second claim of the thread can be in the same group. Should the group be lost, the token is
             # given again, and until then no thread has it.
-            self._owner.runs.add(claim.token)
+            self._owner.runs[claim.token] = claim
             return Claimed(claim=claim, thread=view, evidence=evidence)
 
         return self._write(run, Sync.NOW)
@@ -310,6 +452,8 @@ class SqliteStore:
         at_end: Callable[[bool], None] | None = None,
     ) -> Write[T]:
         self._check_open()
+        if self._read_only:
+            raise StoreReadOnly(self._desk.store)
         write = Write(
             self._desk,
             run,

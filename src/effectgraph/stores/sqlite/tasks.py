@@ -18,8 +18,10 @@ Row = tuple[str, int, str, int, str, str | None, str | None, str | None, int | N
 
 ALL: Final = f"SELECT {COLUMNS} FROM tasks WHERE thread = ? ORDER BY step, id"
 IS_OPEN: Final = "SELECT 1 FROM tasks WHERE thread = ? AND id = ? AND status = 'open'"
-REMOVE_OPEN: Final = "DELETE FROM tasks WHERE thread = ? AND id = ? AND status = 'open'"
-COMMIT: Final = "UPDATE tasks SET status = 'committed', changes = ? WHERE thread = ? AND id = ? AND status = 'open'"
+REMOVE_OPEN: Final = "DELETE FROM tasks WHERE thread = ? AND id = ? AND status = 'open' RETURNING asked"
+COMMIT: Final = """
+UPDATE tasks SET status = 'committed', changes = ? WHERE thread = ? AND id = ? AND status = 'open' RETURNING asked
+"""
 OF_STEP: Final = "SELECT id, status FROM tasks WHERE thread = ? AND step = ? ORDER BY id"
 REMOVE_STEP: Final = "DELETE FROM tasks WHERE thread = ? AND step = ?"
 ATTEMPT: Final = f"""
@@ -30,11 +32,17 @@ RETURNING {COLUMNS}
 """
 FAIL: Final = """
 UPDATE tasks
-SET status = CASE status WHEN 'open' THEN 'failed' ELSE status END,
+SET status = CASE status WHEN 'committed' THEN status ELSE 'failed' END,
     error = ?, error_text = ?, error_traceback = ?, failed_us = ?
 WHERE thread = ? AND id = ? AND status <> 'failed'
 """
 THREAD_STATUS: Final = "UPDATE threads SET status = ? WHERE ref = ? AND status <> ?"
+THREAD_WAITS: Final = """
+UPDATE threads SET status = 'waiting'
+WHERE ref = :thread AND status = 'running'
+    AND EXISTS (SELECT 1 FROM tasks WHERE thread = :thread AND status = 'waiting')
+    AND NOT EXISTS (SELECT 1 FROM tasks WHERE thread = :thread AND status = 'open')
+"""
 
 
 def schedule(connection: sqlite3.Connection, ref: int, tasks: Sequence[Task]) -> None:
@@ -44,7 +52,7 @@ def schedule(connection: sqlite3.Connection, ref: int, tasks: Sequence[Task]) ->
 
 
 def of_thread(connection: sqlite3.Connection, ref: int) -> tuple[Task, ...]:
-    """The open and failed tasks, in the order of steps and ids."""
+    """The tasks that have not ended, or whose step has not closed, in the order of steps and ids."""
     rows: list[Row] = connection.execute(ALL, (ref,)).fetchall()
     return tuple(_task(row) for row in rows)
 
@@ -54,16 +62,14 @@ def is_open(connection: sqlite3.Connection, ref: int, task: str) -> bool:
     return connection.execute(IS_OPEN, (ref, task)).fetchone() is not None
 
 
-def commit(connection: sqlite3.Connection, ref: int, claim: Claim, task: str, changes: bytes | None) -> None:
-    """Mark an open task as committed, until its step closes. Raises `TaskClosed`."""
-    if connection.execute(COMMIT, (changes, ref, task)).rowcount == 0:
-        raise TaskClosed(claim.thread, task)
+def commit(connection: sqlite3.Connection, ref: int, claim: Claim, task: str, changes: bytes | None) -> bool:
+    """Mark an open task as committed, until its step closes; whether it had asked. Raises `TaskClosed`."""
+    return _asked(claim, task, connection.execute(COMMIT, (changes, ref, task)).fetchone())
 
 
-def remove(connection: sqlite3.Connection, ref: int, claim: Claim, task: str) -> None:
-    """Remove an open task, which commits with its step. Raises `TaskClosed`."""
-    if connection.execute(REMOVE_OPEN, (ref, task)).rowcount == 0:
-        raise TaskClosed(claim.thread, task)
+def remove(connection: sqlite3.Connection, ref: int, claim: Claim, task: str) -> bool:
+    """Remove an open task, which commits with its step; whether it had asked. Raises `TaskClosed`."""
+    return _asked(claim, task, connection.execute(REMOVE_OPEN, (ref, task)).fetchone())
 
 
 def remove_step(connection: sqlite3.Connection, ref: int, claim: Claim, step: int) -> None:
@@ -99,9 +105,20 @@ def fail(connection: sqlite3.Connection, claim: Claim, task: str, failure: Failu
     set_thread_status(connection, ref, ThreadStatus.FAILED)
 
 
+def let_thread_wait(connection: sqlite3.Connection, ref: int) -> None:
+    """Say that a running thread waits, if a task of it waits and none is open."""
+    connection.execute(THREAD_WAITS, {"thread": ref})
+
+
 def set_thread_status(connection: sqlite3.Connection, ref: int, status: ThreadStatus) -> None:
     """Say where the thread stands; nothing is written if it stands there already."""
     connection.execute(THREAD_STATUS, (status.value, ref, status.value))
+
+
+def _asked(claim: Claim, task: str, row: tuple[int] | None) -> bool:
+    if row is None:
+        raise TaskClosed(claim.thread, task)
+    return bool(row[0])
 
 
 def _task(row: Row) -> Task:

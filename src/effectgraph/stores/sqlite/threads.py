@@ -8,13 +8,14 @@ from typing import Final
 import msgspec
 
 from effectgraph.stores.errors import ThreadExists, UnresolvedStands
+from effectgraph.stores.keys import check_distinct
 from effectgraph.stores.records import Claim, Closing, Commit, NewRun, NewThread, OwnerId, Piece, Task, ThreadStatus
-from effectgraph.stores.sqlite import claims, effects, state, tasks
+from effectgraph.stores.sqlite import claims, effects, questions, state, tasks
 
 NEW_INCARNATION: Final = "UPDATE store SET incarnation = incarnation + 1 RETURNING incarnation"
 CREATE: Final = """
-INSERT INTO threads (id, incarnation, graph, graph_version, graph_fingerprint, status, step, token, owner)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO threads (id, incarnation, graph, graph_version, graph_fingerprint, status, step, token, owner, kept_from)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 RETURNING ref
 """
 NEXT_STEP: Final = """
@@ -29,6 +30,7 @@ DELETE: Final = (
     "DELETE FROM heads WHERE thread = ?",
     "DELETE FROM history WHERE thread = ?",
     "DELETE FROM takes WHERE thread = ?",
+    "DELETE FROM questions WHERE thread = ?",
     "DELETE FROM threads WHERE ref = ?",
 )
 
@@ -38,18 +40,24 @@ def create(connection: sqlite3.Connection, thread: NewThread, owner: OwnerId) ->
     found = claims.find(connection, thread.id)
     if found is not None:
         raise ThreadExists(thread.id, found.status)
-    counted: tuple[int] = connection.execute(NEW_INCARNATION).fetchone()
-    claim = Claim(thread=thread.id, incarnation=counted[0], token=claims.new_token(connection), owner=owner)
+    claim = Claim(
+        thread=thread.id, incarnation=new_incarnation(connection), token=claims.new_token(connection), owner=owner
+    )
     graph, run = thread.graph, thread.run
     status = _status(run.tasks)
     values = (
         thread.id, claim.incarnation, graph.name, graph.version, graph.fingerprint,
-        status.value, run.step, claim.token, owner,
+        status.value, run.step, claim.token, owner, run.step,
     )  # fmt: skip
     made: tuple[int] = connection.execute(CREATE, values).fetchone()
-    state.write(connection, made[0], run.step, run.pieces)
-    tasks.schedule(connection, made[0], run.tasks)
+    _write(connection, made[0], run.step, run.pieces, run.tasks)
     return claim
+
+
+def new_incarnation(connection: sqlite3.Connection) -> int:
+    """A number that no thread of this store has had."""
+    row: tuple[int] = connection.execute(NEW_INCARNATION).fetchone()
+    return row[0]
 
 
 def start(connection: sqlite3.Connection, claim: Claim, run: NewRun) -> None:
@@ -69,11 +77,14 @@ def commit(connection: sqlite3.Connection, claim: Claim, commit: Commit) -> None
     """
     if commit.closing is None:
         ref = claims.current(connection, claim)
-        tasks.commit(connection, ref, claim, commit.task, commit.update)
+        asked = tasks.commit(connection, ref, claim, commit.task, commit.update)
+        tasks.let_thread_wait(connection, ref)
     else:
         ref = _next_step(connection, claim, commit.closing.step)
-        tasks.remove(connection, ref, claim, commit.task)
+        asked = tasks.remove(connection, ref, claim, commit.task)
         _close(connection, ref, claim, commit.closing)
+    if asked:
+        questions.end_task(connection, ref, commit.task)
     summaries = effects.end_task(connection, claim, commit.task)
     fields = msgspec.json.encode(commit.fields).decode()
     connection.execute(HISTORY, (ref, commit.step, commit.task, commit.node, fields, summaries, commit.at_us))
@@ -113,9 +124,17 @@ def _close(connection: sqlite3.Connection, ref: int, claim: Claim, closing: Clos
 def _go_on(
     connection: sqlite3.Connection, ref: int, step: int, pieces: tuple[Piece, ...], scheduled: tuple[Task, ...]
 ) -> None:
+    _write(connection, ref, step, pieces, scheduled)
+    tasks.set_thread_status(connection, ref, _status(scheduled))
+
+
+def _write(
+    connection: sqlite3.Connection, ref: int, step: int, pieces: tuple[Piece, ...], scheduled: tuple[Task, ...]
+) -> None:
+    check_distinct(f"step {step}: field", (piece.field for piece in pieces))
+    check_distinct(f"step {step}: task", (task.id for task in scheduled))
     state.write(connection, ref, step, pieces)
     tasks.schedule(connection, ref, scheduled)
-    tasks.set_thread_status(connection, ref, _status(scheduled))
 
 
 def _status(scheduled: tuple[Task, ...]) -> ThreadStatus:

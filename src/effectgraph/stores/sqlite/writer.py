@@ -15,17 +15,27 @@ import attrs
 from effectgraph.stores.errors import QueueFull, StoreBusy, StoreClosed, StoreError, StoreUnusable
 from effectgraph.stores.limits import GROUP_WRITES, QUEUED_WRITES, UNSYNCED_S
 from effectgraph.stores.records import Sync
-from effectgraph.stores.sqlite.faults import as_ours, is_sync_failure
+from effectgraph.stores.sqlite.connect import CHECKPOINT_PAGES
+from effectgraph.stores.sqlite.faults import as_ours, as_told, is_sync_failure
+from effectgraph.stores.sqlite.files import Files
 from effectgraph.stores.sqlite.group import TOUCH, make
 from effectgraph.stores.sqlite.lanes import Lanes
 from effectgraph.stores.sqlite.receipts import Desk
+from effectgraph.stores.sqlite.turns import Turns
 from effectgraph.stores.sqlite.writes import Write
 
 SYNC_AFTER_S: Final = UNSYNCED_S / 2
 """Seconds after which the oldest unsynced write is synced: half of what is promised, so that the sync has time."""
 
-LEVELS: Final = {Sync.NOW: "PRAGMA synchronous = FULL", Sync.LATER: "PRAGMA synchronous = NORMAL"}
-"""FULL syncs the log at each commit, NORMAL only at a checkpoint. The log is in order: a sync covers all before it."""
+LEVELS: Final = {
+    Sync.NOW: ("PRAGMA synchronous = FULL", f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}"),
+    Sync.LATER: ("PRAGMA synchronous = NORMAL", "PRAGMA wal_autocheckpoint = 0"),
+}
+"""FULL syncs the log at each commit, NORMAL does not. The log is in order: a sync covers all before it.
+
+The log is copied into the file only behind a commit that has synced it: SQLite keeps to itself what fails in that, and
+a sync of the log that fails there would be taken for made.
+"""
 
 Group = Sequence[Write[object]]
 
@@ -49,11 +59,14 @@ class Writer:
         self._level: Sync | None = None
         self._unsynced_since: float | None = None
         self._broken: StoreError | None = None
+        self._doubt: StoreError | None = None
         self._ended: StoreError | None = None
         self._transactions = 0
         self._synced_transactions = 0
         self._writes = 0
         self._thread: threading.Thread | None = None
+        self._files = Files(desk.store, ())
+        self._turns = Turns(None, 0.0)
 
     @property
     def counts(self) -> Counts:
@@ -62,12 +75,14 @@ class Writer:
             transactions=self._transactions, synced_transactions=self._synced_transactions, writes=self._writes
         )
 
-    def start(self, connection: sqlite3.Connection, at_end: Callable[[], None]) -> None:
+    def start(self, connection: sqlite3.Connection, files: Files, turns: Turns, at_end: Callable[[], None]) -> None:
         """Begin to write. `connection` is the writer's from now on; `at_end` is called last, in the writer's thread.
 
         The caller keeps no reference to `connection`: it then lives in the thread's frame alone, which a forked
         process never frees, so a fork never closes it (closing an inherited connection can damage the file).
         """
+        self._files = files
+        self._turns = turns
         # A daemon: a program that forgets to close ends as if it were killed, which is safe.
         self._thread = threading.Thread(
             target=self._main, args=(connection, at_end), name="effectgraph-writer", daemon=True
@@ -96,6 +111,16 @@ class Writer:
         if self._thread is not None:
             self._thread.join()
 
+    def check_synced(self) -> None:
+        """Raise `StoreUnusable` if, at the end, writes that were acknowledged could not be synced. Once."""
+        doubt, self._doubt = self._doubt, None
+        if doubt is not None:
+            raise StoreUnusable(
+                self._desk.store,
+                f"it was closed, and what was written last could not be synced ({doubt})",
+                "it is lost if the machine stops now; open the store again and call flush",
+            )
+
     def _main(self, connection: sqlite3.Connection, at_end: Callable[[], None]) -> None:
         end: StoreError = StoreUnusable(self._desk.store, "its writer failed", "report it, and open the store again")
         try:
@@ -108,6 +133,7 @@ class Writer:
             # What the last checkpoint could not do, the next one who opens the file does.
             with contextlib.suppress(sqlite3.Error):
                 connection.close()
+            self._turns.close()
             at_end()
 
     def _refuse_the_rest(self, error: StoreError) -> None:
@@ -172,24 +198,29 @@ class Writer:
         lanes = self._lanes.copy()
         unsynced = self._unsynced_since is not None
         try:
+            self._files.check()
             if level is not self._level:
-                connection.execute(LEVELS[level])
+                for setting in LEVELS[level]:
+                    connection.execute(setting)
                 self._level = level
-            made = make(connection, group, lanes, touch=unsynced and level is Sync.NOW)
-        except sqlite3.Error as error:
-            failure = as_ours(self._desk.store, error, waited_s=time.monotonic() - started)
-            if is_sync_failure(error):
-                self._broken = failure
+            made = make(connection, self._turns, group, lanes, touch=unsynced and level is Sync.NOW)
+        except (sqlite3.Error, StoreUnusable) as error:
+            if isinstance(error, StoreUnusable):
+                failure: StoreError = error
+            else:
+                failure = as_ours(self._desk.store, error, waited_s=time.monotonic() - started)
+                if is_sync_failure(error):
+                    self._broken = failure
             if self._unsynced_since is not None:
+                self._doubt = failure
                 # Tried again after a while, not at once; never after a failed sync.
                 self._unsynced_since = None if self._broken else time.monotonic()
             return failure
         self._lanes = lanes
         for write, reason in made.failures:
-            ours = as_ours(self._desk.store, reason) if isinstance(reason, sqlite3.Error) else reason
-            write.fail(ours)
+            write.fail(as_told(self._desk.store, reason))
         if level is Sync.NOW and made.changed:
-            self._unsynced_since = None
+            self._unsynced_since = self._doubt = None
         elif made.changed and not unsynced:
             self._unsynced_since = started
         stand = len(group) - len(made.failures)

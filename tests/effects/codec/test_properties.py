@@ -1,0 +1,39 @@
+"""What holds for every form and every value: nothing is lost, nothing is let through, equal values have equal bytes."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Annotated, cast
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given, settings
+from typing_extensions import TypeForm
+
+import codec_child
+from alike import look
+from codec_form import Bad, Form
+from codec_forms import Case, cases, codec_of, mistakes
+from effectgraph.effects.codec import NotEncodable, codec_for
+from more_rounds import rounds
+from reordered import look_without_order, reordered
+
+
+@settings(max_examples=rounds(150))
+@given(case=cases())
+def test_every_value_comes_back_as_it_was(case: Case) -> None:
+    """What is decoded is equal, of the same types and of the same look all the way down, and has the same bytes."""
+
+    codec = case.codec
+    for value in case.values:
+        data = codec.encode(value)
+        back = codec.decode(data)
+
+        assert look(back) == look(value)
+        assert back == value or "nan" in repr(look(value)).lower() or "object at 0x" in repr(value)
+        assert codec.encode(value) == data == codec.encode(back)
