@@ -180,12 +180,9 @@ class EffectGuard:
         check_time_limit("reconcile_timeout_s", reconcile_timeout_s)
         harmless = Repeat.COSTLY if costly else Repeat.IDEMPOTENT
         repeat = harmless if idempotent else Repeat.HARMFUL
-        call = attrs.evolve(
-            self._call(Kind.UNCHECKED, key, codec, fingerprint, about),
-            repeat=repeat,
-            reconciles=reconcile is not None,
-            reconcile_s=reconcile_timeout_s,
-        )
+        call = self._call(Kind.UNCHECKED, key, codec, fingerprint, about, repeat)
+        if reconcile is not None:
+            call = attrs.evolve(call, reconciles=True, reconcile_s=reconcile_timeout_s)
         return await self._run(call, UncheckedProcedure(effect, reconcile), timeout_s)
 
     async def release(self, key: EffectKey) -> None:
@@ -238,6 +235,7 @@ class EffectGuard:
         codec: Codec[A],
         fingerprint: str,
         about: About,
+        repeat: Repeat = Repeat.HARMFUL,
     ) -> Call[A]:
         return Call(
             kind=kind,
@@ -246,6 +244,7 @@ class EffectGuard:
             fingerprint=fingerprint,
             tool=about.tool,
             request=about.request,
+            repeat=repeat,
             max_outcome_bytes=self._max_outcome_bytes if about.max_outcome_bytes is None else about.max_outcome_bytes,
         )
 
