@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
-import sys
-from collections.abc import Callable
-from pathlib import Path
-from random import Random
-from typing import Annotated, cast
-
-import hypothesis.strategies as st
-import pytest
 from hypothesis import given, settings
-from typing_extensions import TypeForm
 
-import codec_child
 from alike import look
-from codec_form import Bad, Form
-from codec_forms import Case, cases, codec_of, mistakes
-from effectgraph.effects.codec import NotEncodable, codec_for
+from codec_forms import Case, cases
 from more_rounds import rounds
-from reordered import look_without_order, reordered
 
 
 @settings(max_examples=rounds(150))
