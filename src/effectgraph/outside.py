@@ -28,6 +28,10 @@ class Clock(Protocol):
         """The present moment, in UTC and aware of it."""
         ...
 
+    async def sleep(self, seconds: float, /) -> None:
+        """Return once that many seconds have passed."""
+        ...
+
 
 class Runner(Protocol):
     """Where plain functions run, so that they do not hold up the event loop."""
@@ -47,6 +51,9 @@ class SystemClock:
 
     def now(self) -> dt.datetime:
         return dt.datetime.now(dt.UTC)
+
+    async def sleep(self, seconds: float, /) -> None:
+        await asyncio.sleep(seconds)
 
 
 class Threads:

@@ -13,84 +13,115 @@ from effectgraph.effects.transition import (
     IllegalTransition,
     Next,
     Probed,
+    Recalled,
     Standing,
+    Verdict,
+    after_reconcile,
     aftermath,
     decide,
     judge,
 )
 from effectgraph.stores.records import Kind, Landing, Plan
 
-PLAIN = [(kind, False) for kind in Kind]
-REPEATS = [*PLAIN, (Kind.UNCHECKED, True)]
+KINDS: dict[str, tuple[Kind, bool, bool]] = {
+    "verifiable": (Kind.VERIFIABLE, False, False),
+    "applied keys": (Kind.APPLIED_KEYS, False, False),
+    "unchecked": (Kind.UNCHECKED, False, False),
+    "idempotent": (Kind.UNCHECKED, True, False),
+    "reconciled": (Kind.UNCHECKED, False, True),
+    "idempotent and reconciled": (Kind.UNCHECKED, True, True),
+}
+"""A kind with its options: whether a repeat is harmless, whether the recipient can be asked."""
+
+SAME: dict[Found, Next] = {
+    Found.NOTHING: Next.START,
+    Found.OUTCOME: Next.REPLAY,
+    Found.OMITTED: Next.REFUSE_OMITTED,
+    Found.UNCERTAIN: Next.REFUSE_UNCERTAIN,
+}
+"""What does not hang on the kind, as long as nobody is at work."""
+
+TABLE: dict[Found, dict[str, Next]] = {
+    Found.INTENT: {
+        "verifiable": Next.PROBE,
+        "applied keys": Next.RUN_AGAIN,
+        "unchecked": Next.REFUSE_UNKNOWN,
+        "idempotent": Next.RUN_AGAIN,
+        "reconciled": Next.RECONCILE,
+        "idempotent and reconciled": Next.RECONCILE,
+    },
+    Found.GRANTED: {
+        "verifiable": Next.PLAN_AGAIN,
+        "applied keys": Next.RUN_AGAIN,
+        "unchecked": Next.RUN_AGAIN,
+        "idempotent": Next.RUN_AGAIN,
+        "reconciled": Next.RUN_AGAIN,
+        "idempotent and reconciled": Next.RUN_AGAIN,
+    },
+    **{found: dict.fromkeys(KINDS, step) for found, step in SAME.items()},
+}
+"""What a call does, by what it finds and by its kind, when nobody is at work on the effect."""
 
 
-@pytest.mark.parametrize(("kind", "idempotent"), REPEATS)
-def test_without_evidence_the_effect_starts(kind: Kind, idempotent: bool) -> None:
-    """Nothing known: intent, effect, outcome."""
-
-    assert decide(kind, Found.NOTHING, Standing.NOBODY, idempotent=idempotent) is Next.START
-
-
-@pytest.mark.parametrize(("kind", "idempotent"), REPEATS)
-def test_an_outcome_is_replayed(kind: Kind, idempotent: bool) -> None:
-    """An outcome is decoded and returned; nothing else runs."""
-
-    assert decide(kind, Found.OUTCOME, Standing.NOBODY, idempotent=idempotent) is Next.REPLAY
-
-
-@pytest.mark.parametrize(("kind", "idempotent"), REPEATS)
-def test_an_omitted_outcome_is_refused(kind: Kind, idempotent: bool) -> None:
-    """What was over the cap is never run again."""
-
-    assert decide(kind, Found.OMITTED, Standing.NOBODY, idempotent=idempotent) is Next.REFUSE_OMITTED
-
-
+@pytest.mark.parametrize("kind", list(KINDS))
 @pytest.mark.parametrize("found", list(Found))
-@pytest.mark.parametrize(("kind", "idempotent"), REPEATS)
-def test_a_call_that_runs_here_is_shared(kind: Kind, idempotent: bool, found: Found) -> None:
-    """In one process, calls of one key share one run, whatever is stored so far."""
+def test_nobody_at_work(found: Found, kind: str) -> None:
+    """Each cell of the table."""
+    name, idempotent, reconcile = KINDS[kind]
 
-    assert decide(kind, found, Standing.HERE, idempotent=idempotent) is Next.SHARE
-
-
-@pytest.mark.parametrize(("kind", "idempotent"), REPEATS)
-def test_an_intent_of_a_live_owner_is_in_progress(kind: Kind, idempotent: bool) -> None:
-    """Whoever is alive and at work is not disturbed, even if a repeat were harmless."""
-
-    assert decide(kind, Found.INTENT, Standing.ELSEWHERE, idempotent=idempotent) is Next.REFUSE_IN_PROGRESS
+    assert decide(name, found, Standing.NOBODY, idempotent=idempotent, reconcile=reconcile) is TABLE[found][kind]
 
 
-@pytest.mark.parametrize(
-    ("kind", "idempotent", "expected"),
-    [
-        (Kind.VERIFIABLE, False, Next.PROBE),
-        (Kind.APPLIED_KEYS, False, Next.RUN_AGAIN),
-        (Kind.UNCHECKED, False, Next.REFUSE_UNKNOWN),
-        (Kind.UNCHECKED, True, Next.RUN_AGAIN),
-    ],
-)
-def test_an_intent_that_nobody_works_on_is_settled_by_its_kind(kind: Kind, idempotent: bool, expected: Next) -> None:
-    """The target settles it if it can; otherwise it is refused."""
+@pytest.mark.parametrize("kind", list(KINDS))
+@pytest.mark.parametrize("found", list(Found))
+def test_a_call_that_runs_here_is_shared(found: Found, kind: str) -> None:
+    """In one process, calls of one key share one run, whatever is stored so far, and whatever a person granted."""
+    name, idempotent, reconcile = KINDS[kind]
 
-    assert decide(kind, Found.INTENT, Standing.NOBODY, idempotent=idempotent) is expected
+    assert decide(name, found, Standing.HERE, idempotent=idempotent, reconcile=reconcile) is Next.SHARE
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+@pytest.mark.parametrize("found", list(Found))
+def test_another_owner_at_work(found: Found, kind: str) -> None:
+    """Whoever is alive and at work is not disturbed; and nobody is at work on anything but an intent."""
+    name, idempotent, reconcile = KINDS[kind]
+
+    if found is Found.INTENT:
+        step = decide(name, found, Standing.ELSEWHERE, idempotent=idempotent, reconcile=reconcile)
+        assert step is Next.REFUSE_IN_PROGRESS
+    else:
+        with pytest.raises(IllegalTransition):
+            decide(name, found, Standing.ELSEWHERE, idempotent=idempotent, reconcile=reconcile)
 
 
 @pytest.mark.parametrize("kind", [Kind.VERIFIABLE, Kind.APPLIED_KEYS])
 @pytest.mark.parametrize(("found", "standing"), list(itertools.product(Found, Standing)))
-def test_only_an_unchecked_effect_can_be_idempotent(kind: Kind, found: Found, standing: Standing) -> None:
-    """The other kinds settle a replay better than by repeating it."""
+@pytest.mark.parametrize(("idempotent", "reconcile"), [(True, False), (False, True), (True, True)])
+def test_only_an_unchecked_effect_has_options(
+    kind: Kind, found: Found, standing: Standing, idempotent: bool, reconcile: bool
+) -> None:
+    """The other kinds settle a replay better than by repeating it, or by asking."""
 
     with pytest.raises(IllegalTransition):
-        decide(kind, found, standing, idempotent=True)
+        decide(kind, found, standing, idempotent=idempotent, reconcile=reconcile)
 
 
-@pytest.mark.parametrize("found", [Found.NOTHING, Found.OUTCOME, Found.OMITTED])
-@pytest.mark.parametrize("kind", list(Kind))
-def test_nobody_elsewhere_works_on_what_has_no_open_intent(kind: Kind, found: Found) -> None:
-    """Asking who is at work makes sense for an intent alone."""
+@pytest.mark.parametrize(
+    ("recalled", "idempotent", "expected"),
+    [
+        (Recalled.FOUND, False, Verdict.RECORD),
+        (Recalled.FOUND, True, Verdict.RECORD),
+        (Recalled.NOTHING, False, Verdict.GIVE_UP),
+        (Recalled.NOTHING, True, Verdict.RUN_AGAIN),
+        (Recalled.FAILED, False, Verdict.REFUSE_UNKNOWN),
+        (Recalled.FAILED, True, Verdict.REFUSE_UNKNOWN),
+    ],
+)
+def test_what_a_recipient_answers(recalled: Recalled, idempotent: bool, expected: Verdict) -> None:
+    """Its record is the outcome; no record is final unless a repeat is harmless; no answer proves nothing."""
 
-    with pytest.raises(IllegalTransition):
-        decide(kind, found, Standing.ELSEWHERE)
+    assert after_reconcile(recalled, idempotent=idempotent) is expected
 
 
 PLAN = Plan(before="a", landing=Landing("c", b"2"), earlier=(Landing("b", b"1"), Landing("d", b"0")))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -32,7 +32,7 @@ def connection(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 @contextmanager
-def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+def transaction(connection: sqlite3.Connection) -> Generator[None]:
     """One transaction, as the writer makes them."""
     connection.execute("BEGIN IMMEDIATE")
     yield

@@ -111,7 +111,7 @@ def test_who_writes_alone_waits_for_nobody(path: Path) -> None:
         for step in range(1, 20):
             store.commit(claim, commit(step), sync=Sync.NOW).wait()
 
-        assert doormen() == before
+        assert doormen() <= before
 
 
 def test_who_waits_has_the_next_turn(files: tuple[Path, Path]) -> None:

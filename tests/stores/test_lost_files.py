@@ -143,10 +143,10 @@ def test_what_cannot_be_cleared_up_is_in_nobodys_way(path: Path) -> None:
 
     SqliteStore(path).__exit__(None, None, None)
     owners = Path(f"{path}-owners")
-    for number in range(10):
-        owners.joinpath(f"folder-{number}.lock").mkdir()
-        owners.joinpath(f"dead-{number}.lock").touch()
+    folders, dead = [[f"{begin}{number:031x}.lock" for number in range(10)] for begin in "fd"]
+    for folder, file in zip(folders, dead, strict=True):
+        owners.joinpath(folder).mkdir()
+        owners.joinpath(file).touch()
 
     with SqliteStore(path) as store:
-        expected = {f"{store.owner}.lock", *(f"folder-{number}.lock" for number in range(10))}
-        assert expected == set(os.listdir(owners))
+        assert {f"{store.owner}.lock", *folders} == set(os.listdir(owners))

@@ -43,21 +43,10 @@ NAMES: Final = [
 
 TEXTS: Final = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=4),
-    st.sampled_from(
+    one_of_these(
         [
             *(
-                "None",
-                "null",
-                "nan",
-                "1",
-                "-0",
-                "true",
-                "[]",
-                "{}",
-                '"',
-                "\\",
-                "a.b",
-                "[0]",
+@@A
                 "\x00",
                 "\u2028",
                 "e\u0301",
@@ -78,7 +67,7 @@ FLOATS: Final = st.one_of(
 )
 DECIMALS: Final = st.one_of(
     st.decimals(),
-    st.sampled_from(
+    one_of_these(
         [
             *(
                 "1.10",

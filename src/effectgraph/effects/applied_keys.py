@@ -30,6 +30,9 @@ class AppliedKeysProcedure(Generic[A]):
     async def again(self, attempt: Attempt[A], evidence: Evidence) -> Settled:
         return await self._run(attempt, seen=evidence)
 
+    async def granted(self, attempt: Attempt[A], evidence: Evidence) -> Settled:
+        return await self._run(attempt, seen=evidence)
+
     async def _run(self, attempt: Attempt[A], *, seen: Evidence | None) -> Settled:
         evidence = await attempt.write_intent(plan=None, seen=seen)
         value = await attempt.perform(evidence, self.effect, attempt.token)

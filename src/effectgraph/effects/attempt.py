@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable
-from typing import Generic, NoReturn, TypeVar
+from typing import Final, Generic, NoReturn, TypeVar
 
 import attrs
 
 from effectgraph.effects.call import Call, run_callable
 from effectgraph.effects.codec import CodecError
+from effectgraph.effects.current import current_effect, running
 from effectgraph.effects.errors import (
     EffectError,
     EffectNotRecorded,
@@ -21,13 +23,16 @@ from effectgraph.effects.errors import (
     TargetMoved,
 )
 from effectgraph.effects.ledger import Ledger
-from effectgraph.effects.transition import Aftermath, Ended, aftermath
+from effectgraph.effects.transition import Aftermath, Ended, Recalled, aftermath
 from effectgraph.outside import Clock, Runner, micros
 from effectgraph.stores.errors import ClaimLost, EvidenceChanged, StoreError
 from effectgraph.stores.records import Evidence, How, Intent, Kind, Outcome, Plan, Sync
 
 A = TypeVar("A")
 B = TypeVar("B")
+
+LOOK: Final = "look at the recipient's own records: only a person can say whether it happened"
+"""The way out where nothing but a person can tell."""
 
 
 @attrs.frozen
@@ -115,14 +120,15 @@ class Attempt(Generic[A]):
         except Exception as error:
             await self._ended(Ended.RAISED, evidence, error)
 
-    async def record(self, evidence: Evidence, value: A) -> Settled:
-        """Encode and record what the effect returned."""
+    async def record(self, evidence: Evidence, value: A, *, how: How = How.RUN) -> Settled:
+        """Encode and record what the effect returned, or what the recipient has of it."""
         try:
             encoded = self.call.codec.encode(value)
         except CodecError as error:
             await self._ledger.trouble(evidence, f"outcome: {error}")
             raise EffectNotRecorded(self.call.key, str(error), value) from error
-        how = How.TARGET if evidence.attempt > 1 and self.call.kind is Kind.APPLIED_KEYS else How.RUN
+        if evidence.attempt > 1 and self.call.kind is Kind.APPLIED_KEYS:
+            how = How.TARGET
         return await self.record_encoded(evidence, encoded, how)
 
     async def record_encoded(self, evidence: Evidence, encoded: bytes, how: How) -> Settled:
@@ -133,15 +139,14 @@ class Attempt(Generic[A]):
         kept = None if len(encoded) > self.call.max_outcome_bytes else encoded
         outcome = Outcome(value=kept, schema=evidence.intent.schema, how=how, at_us=micros(self._clock.now()))
         sync = Sync.LATER if self.call.outcome_lost_is_harmless else Sync.NOW
-        receipt = self._ledger.settle(evidence, outcome, sync)
         if sync is Sync.LATER and not self._ledger.waits_for_all:
-            return Settled(encoded, outcome.schema, receipt.when_synced)
+            return Settled(encoded, outcome.schema, self._ledger.settle(evidence, outcome, sync).when_synced)
         try:
-            stands = await receipt
+            stands, receipt = await self._ledger.settled(evidence, outcome, sync)
         except ClaimLost as error:
             raise self._stale(error) from error
         except EvidenceChanged as error:
-            if how is How.PROBE:
+            if how in (How.PROBE, How.RECONCILE):
                 # Nothing ran in this call, so it can simply look again.
                 raise EvidenceMoved from error
             raise EffectNotRecorded(self.call.key, str(error), self.call.decode(encoded, outcome.schema)) from error
@@ -150,6 +155,44 @@ class Attempt(Generic[A]):
         if stands.value is None:
             return Settled(encoded, outcome.schema, receipt.when_synced)
         return Settled(stands.value, stands.schema, receipt.when_synced)
+
+    async def recall(self, fn: Callable[[], A | None | Awaitable[A | None]]) -> tuple[Recalled, A | None, str]:
+        """Ask the recipient for its own record of the effect, within the call's time limit.
+
+        When that has passed, an async `fn` is cancelled and a plain one finds `current_effect().told_to_stop`; neither
+        is waited for. What it found, and why it failed if it did.
+        """
+        stop = threading.Event()
+        with running(attrs.evolve(current_effect(), stop=stop)):
+            asking = asyncio.ensure_future(run_callable(self._runner, fn))
+        limit = asyncio.ensure_future(self._clock.sleep(self.call.reconcile_s))
+        try:
+            await asyncio.wait((asking, limit), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            limit.cancel()
+            if not asking.done():
+                stop.set()
+                asking.cancel()
+                asking.add_done_callback(_ignore)
+        if not asking.done() or asking.cancelled():
+            return Recalled.FAILED, None, f"the recipient did not answer in {self.call.reconcile_s:g} s"
+        error = asking.exception()
+        if isinstance(error, Exception):
+            return Recalled.FAILED, None, f"asking the recipient raised {type(error).__name__}: {error}"
+        found = asking.result()
+        return (Recalled.NOTHING if found is None else Recalled.FOUND), found, ""
+
+    async def give_up(self, evidence: Evidence) -> None:
+        """Mark the intent as uncertain: neither asked nor run again. Synced on return.
+
+        Raises `EvidenceMoved` if another process was first.
+        """
+        try:
+            await self._ledger.give_up(evidence)
+        except ClaimLost as error:
+            raise self._stale(error) from error
+        except EvidenceChanged as error:
+            raise EvidenceMoved from error
 
     def refusal(self, code: Refusal, known: str, way_out: str) -> EffectReplayRefused:
         """The answer that the effect was not run, or not run again."""
@@ -192,3 +235,9 @@ class Attempt(Generic[A]):
         if size_bytes > limit:
             known = f"what must be written first has {size_bytes} bytes, the cap is {limit}"
             raise self.refusal(Refusal.INTENT_TOO_LARGE, known, "hand in less, or raise max_outcome_bytes")
+
+
+def _ignore(asking: asyncio.Future[B]) -> None:
+    # It was told to stop; what it still says proves nothing.
+    if not asking.cancelled():
+        asking.exception()

@@ -12,7 +12,7 @@ import attrs
 
 from effectgraph.effects.codec import Codec, CodecError, OtherSchema
 from effectgraph.effects.errors import OutcomeUnreadable
-from effectgraph.effects.limits import OUTCOME_BYTES
+from effectgraph.effects.limits import OUTCOME_BYTES, RECONCILE_S
 from effectgraph.outside import Runner
 from effectgraph.stores.keys import EffectKey
 from effectgraph.stores.records import Kind
@@ -40,6 +40,8 @@ class Call(Generic[A]):
     tool: str = ""
     request: bytes = b""
     repeat: Repeat = Repeat.HARMFUL
+    reconciles: bool = False
+    reconcile_s: float = RECONCILE_S
     max_outcome_bytes: int = OUTCOME_BYTES
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -23,6 +24,14 @@ class CurrentEffect:
     incarnation: int
     token: int
     fingerprint: str
+    _stop: threading.Event | None = attrs.field(default=None, alias="stop", eq=False, repr=False)
+
+    @property
+    def told_to_stop(self) -> bool:
+        """Whether a `reconcile` that runs in a worker thread has used up its time: what it answers now is not looked
+        at. An async one is cancelled instead.
+        """
+        return self._stop is not None and self._stop.is_set()
 
     @property
     def scope(self) -> str:

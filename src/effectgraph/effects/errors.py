@@ -17,6 +17,8 @@ class Refusal(Enum):
     """The target is neither as the plan found it nor as it would have left it."""
     OUTCOME_UNKNOWN = "outcome_unknown"
     """An earlier attempt may have happened, and nothing can tell."""
+    UNCERTAIN = "uncertain"
+    """It was given up on: the recipient has no record of it, or a person ruled so. Only a person can complete it."""
     OUTCOME_OMITTED = "outcome_omitted"
     """It happened, but its outcome was over the cap and was not kept."""
     MISMATCH = "mismatch"

@@ -9,37 +9,47 @@ from typing import Final, Protocol, TypeVar
 import attrs
 
 from effectgraph.effects.applied_keys import AppliedKeysProcedure
-from effectgraph.effects.attempt import Attempt, EvidenceMoved, Settled
+from effectgraph.effects.attempt import LOOK, Attempt, EvidenceMoved, Settled
 from effectgraph.effects.call import Call, Repeat, run_callable
 from effectgraph.effects.codec import Codec
 from effectgraph.effects.current import CurrentEffect, running
-from effectgraph.effects.errors import EffectReplayRefused, Refusal
+from effectgraph.effects.errors import EffectReplayRefused, EffectUnknown, Refusal
 from effectgraph.effects.flight import Flight
 from effectgraph.effects.forgetter import Forget, Forgetter
 from effectgraph.effects.ledger import Ledger
-from effectgraph.effects.limits import DRAIN_S, FORGET_BATCH, OUTCOME_BYTES, ROUNDS
+from effectgraph.effects.limits import (
+    DRAIN_S,
+    FORGET_BATCH,
+    OUTCOME_BYTES,
+    RECONCILE_S,
+    ROUNDS,
+    check_time_limit,
+)
 from effectgraph.effects.transition import Found, IllegalTransition, Next, Standing, decide
 from effectgraph.effects.unchecked import UncheckedProcedure
 from effectgraph.effects.verifiable import Verifiable, VerifiableProcedure
 from effectgraph.outside import Clock, Runner, SystemClock, Threads
 from effectgraph.stores.keys import EffectKey
 from effectgraph.stores.protocol import Store
-from effectgraph.stores.records import OUTSIDE, Claimed, Evidence, Kind
+from effectgraph.stores.records import OUTSIDE, Claimed, Evidence, How, Kind
 
 A = TypeVar("A")
 
 
 _WAIT: Final = "wait for it, then call again"
-_LOOK: Final = "look at the recipient's own records: only a person can say whether it happened"
 _OTHER_KEY: Final = "give another request another key"
 
 
 class Procedure(Protocol[A]):
-    """What an entry point does when there is no evidence, and when there is an intent without outcome."""
+    """What an entry point does when there is no evidence; on an intent without outcome; and on one that a person
+    granted one more attempt.
+    """
 
     async def start(self, attempt: Attempt[A]) -> Settled: ...
 
     async def again(self, attempt: Attempt[A], evidence: Evidence) -> Settled: ...
+
+    async def granted(self, attempt: Attempt[A], evidence: Evidence) -> Settled: ...
 
 
 @attrs.frozen(kw_only=True)
@@ -107,6 +117,7 @@ class EffectGuard:
         fingerprint: str,
         plan: Callable[[int], Verifiable[A] | Awaitable[Verifiable[A]]],
         probe: Callable[[int], str | Awaitable[str]],
+        timeout_s: float | None = None,
         about: About = _UNNAMED,
     ) -> A:
         """An effect on a target that can compare and set, and be asked for its digest: a file, a row with a version.
@@ -115,7 +126,7 @@ class EffectGuard:
         `probe(token)` answers the target's present digest, having made durable what it answers.
         """
         call = self._call(Kind.VERIFIABLE, key, codec, fingerprint, about)
-        return await self._run(call, VerifiableProcedure(plan, probe))
+        return await self._run(call, VerifiableProcedure(plan, probe), timeout_s)
 
     async def applied_keys(
         self,
@@ -125,6 +136,7 @@ class EffectGuard:
         fingerprint: str,
         effect: Callable[[int], A | Awaitable[A]],
         forget: Callable[[int], None | Awaitable[None]],
+        timeout_s: float | None = None,
         about: About = _UNNAMED,
     ) -> A:
         """An effect on a target whose own transaction stores the key and the outcome.
@@ -138,7 +150,7 @@ class EffectGuard:
         if self.token == OUTSIDE:
             self._forgets[key] = note
         known = self._ledger.known(key)
-        value = await self._run(call, AppliedKeysProcedure(effect, forget), note)
+        value = await self._run(call, AppliedKeysProcedure(effect, forget), timeout_s, note)
         if known is not None and known.outcome is not None and known.token != self.token:
             self._forgetter.due(note)
         return value
@@ -151,19 +163,27 @@ class EffectGuard:
         fingerprint: str,
         effect: Callable[[], A | Awaitable[A]],
         idempotent: bool = False,
+        reconcile: Callable[[], A | None | Awaitable[A | None]] | None = None,
+        reconcile_timeout_s: float = RECONCILE_S,
         costly: bool = False,
+        timeout_s: float | None = None,
         about: About = _UNNAMED,
     ) -> A:
-        """An effect that nobody can look up afterwards: a mail, a payment, a shell command, a model call.
+        """An effect that no target can undo or compare: a mail, a payment, a shell command, a model call.
 
         An attempt whose outcome is unknown is refused for ever after, unless it is `idempotent`: then it runs again,
-        with the same `current_effect().idempotency_key`. `costly` says that each run is paid for, so the outcome is
-        synced at once.
+        with the same `current_effect().idempotency_key`. `reconcile` asks the recipient for its own record first (by
+        that key, say): what it returns is the outcome; None says that there is no record, which is final (refused
+        `uncertain`) unless the effect is idempotent; if it raises, or has not answered in `reconcile_timeout_s`
+        seconds, the next call asks again. `costly` says that each run is paid for, so the outcome is synced at once.
         """
+        check_time_limit("reconcile_timeout_s", reconcile_timeout_s)
         harmless = Repeat.COSTLY if costly else Repeat.IDEMPOTENT
         repeat = harmless if idempotent else Repeat.HARMFUL
         call = self._call(Kind.UNCHECKED, key, codec, fingerprint, about, repeat)
-        return await self._run(call, UncheckedProcedure(effect))
+        if reconcile is not None:
+            call = attrs.evolve(call, reconciles=True, reconcile_s=reconcile_timeout_s)
+        return await self._run(call, UncheckedProcedure(effect, reconcile), timeout_s)
 
     async def release(self, key: EffectKey) -> None:
         """Outside a runtime: the work that could repeat this effect is done, so its evidence may go. On disk on return.
@@ -200,6 +220,10 @@ class EffectGuard:
         """Forget at their targets all keys whose outcomes are on disk."""
         await self._forgetter.drain()
 
+    async def end_claim(self) -> None:
+        """The run is over, its claim given back or lost: keep what it knows and could not write down."""
+        await self._ledger.end_claim()
+
     def end_task(self, task: str) -> None:
         """A task's commit was written: let go of its evidence in memory."""
         self._ledger.end_task(task)
@@ -233,15 +257,29 @@ class EffectGuard:
             fingerprint=call.fingerprint,
         )
 
-    async def _run(self, call: Call[A], procedure: Procedure[A], forget: Forget | None = None) -> A:
+    async def _run(
+        self, call: Call[A], procedure: Procedure[A], timeout_s: float | None, forget: Forget | None = None
+    ) -> A:
         self._ledger.claim_for(call.key)
+        if timeout_s is not None:
+            check_time_limit("timeout_s", timeout_s)
         known = self._ledger.known(call.key)
         if known is not None and known.outcome is not None and known.outcome.value is not None:
             _check_same_request(call, known)
             return call.decode(known.outcome.value, known.outcome.schema)
         flight = self._flight(call, procedure, forget)
-        settled = await flight.wait()
+        settled = await (flight.wait() if timeout_s is None else self._in_time(call, flight, timeout_s))
         return call.decode(settled.value, settled.schema)
+
+    async def _in_time(self, call: Call[A], flight: Flight, timeout_s: float) -> Settled:
+        """Wait for a flight at most so long. It goes on in any case, and counts as running until it has ended."""
+        try:
+            return await flight.wait(self._clock.sleep(timeout_s))
+        except TimeoutError as error:
+            if flight.has_landed:
+                raise
+            cause = f"TimeoutError: it has not returned in {timeout_s:g} s, still runs, and is not disturbed"
+            raise EffectUnknown(call.key, cause) from error
 
     def _flight(self, call: Call[A], procedure: Procedure[A], forget: Forget | None) -> Flight:
         place = (call.key, self.token)
@@ -285,22 +323,33 @@ class EffectGuard:
         outcome = evidence.outcome
         found = _found(evidence)
         standing = await self._standing(evidence) if found is Found.INTENT else Standing.NOBODY
-        match decide(call.kind, found, standing, idempotent=call.idempotent):
+        match decide(call.kind, found, standing, idempotent=call.idempotent, reconcile=call.reconciles):
             case Next.REPLAY if outcome is not None and outcome.value is not None:
                 return Settled(outcome.value, outcome.schema, _at_once)
-            case Next.PROBE | Next.RUN_AGAIN:
+            case Next.PROBE:
                 return await procedure.again(attempt, evidence)
+            case Next.RUN_AGAIN if found is Found.INTENT:
+                return await procedure.again(attempt, evidence)
+            case Next.PLAN_AGAIN | Next.RUN_AGAIN:
+                return await procedure.granted(attempt, evidence)
+            case Next.RECONCILE if isinstance(procedure, UncheckedProcedure):
+                return await procedure.reconcile(attempt, evidence)
             case Next.REFUSE_IN_PROGRESS:
                 raise _refusal(call, Refusal.IN_PROGRESS, f"owner {evidence.owner} is alive and at work on it", _WAIT)
             case Next.REFUSE_OMITTED:
                 raise _refusal(
-                    call, Refusal.OUTCOME_OMITTED, "it happened, but its outcome was over the cap and not kept", _LOOK
+                    call, Refusal.OUTCOME_OMITTED, "it happened, but its outcome was over the cap and not kept", LOOK
                 )
+            case Next.REFUSE_UNCERTAIN:
+                by = "a person gave up on it"
+                if evidence.uncertain is How.RECONCILE:
+                    by = "the recipient has no record of it"
+                raise _refusal(call, Refusal.UNCERTAIN, by, LOOK)
             case Next.REFUSE_UNKNOWN:
                 last = evidence.trouble or "its owner died before it could say"
                 known = f"attempt {evidence.attempt} may have happened, and nothing can tell ({last})"
-                raise _refusal(call, Refusal.OUTCOME_UNKNOWN, known, _LOOK)
-            case Next.START | Next.SHARE | Next.REPLAY as impossible:
+                raise _refusal(call, Refusal.OUTCOME_UNKNOWN, known, LOOK)
+            case Next.START | Next.SHARE | Next.REPLAY | Next.RECONCILE as impossible:
                 raise IllegalTransition(f"{impossible.value} on {found.value} of {call.key}")
 
     async def _standing(self, evidence: Evidence) -> Standing:
@@ -315,7 +364,9 @@ def _at_once(then: Callable[[], None]) -> None:
 
 def _found(evidence: Evidence) -> Found:
     if evidence.outcome is None:
-        return Found.INTENT
+        if evidence.uncertain is not None:
+            return Found.UNCERTAIN
+        return Found.GRANTED if evidence.granted else Found.INTENT
     return Found.OMITTED if evidence.outcome.value is None else Found.OUTCOME
 
 

@@ -16,6 +16,10 @@ class Found(Enum):
 
     NOTHING = "nothing"
     INTENT = "intent"
+    GRANTED = "granted"
+    """An intent, and a person's grant of one more attempt that is not used."""
+    UNCERTAIN = "uncertain"
+    """An intent that was given up on: the recipient knows nothing of it, or a person ruled so."""
     OUTCOME = "outcome"
     OMITTED = "omitted"
 
@@ -41,10 +45,15 @@ class Next(Enum):
     """Wait for the call that runs here, and get a copy of its outcome."""
     PROBE = "probe"
     """Ask the target's digest, and go on by `judge`."""
+    PLAN_AGAIN = "plan_again"
+    """Take the intent over with a new plan and run that, whatever the target's digest is: a person granted it."""
     RUN_AGAIN = "run_again"
     """Take the intent over and run the effect again: the target, or the recipient, answers a key it knows."""
+    RECONCILE = "reconcile"
+    """Ask the recipient for its own record of the effect, and go on by `after_reconcile`."""
     REFUSE_IN_PROGRESS = "refuse_in_progress"
     REFUSE_UNKNOWN = "refuse_unknown"
+    REFUSE_UNCERTAIN = "refuse_uncertain"
     REFUSE_OMITTED = "refuse_omitted"
 
 
@@ -54,6 +63,27 @@ class Probed(Enum):
     AS_BEFORE = "as_before"
     LANDED = "landed"
     CONFLICT = "conflict"
+
+
+class Recalled(Enum):
+    """What a recipient answered when it was asked for its record of an effect."""
+
+    FOUND = "found"
+    NOTHING = "nothing"
+    FAILED = "failed"
+    """It raised, or did not answer in time: that proves nothing."""
+
+
+class Verdict(Enum):
+    """What follows from a recipient's answer."""
+
+    RECORD = "record"
+    """What it has is the outcome."""
+    RUN_AGAIN = "run_again"
+    GIVE_UP = "give_up"
+    """Write down that it is uncertain, and never ask or run it again."""
+    REFUSE_UNKNOWN = "refuse_unknown"
+    """The intent stays as it is; the next call asks again."""
 
 
 class Ended(Enum):
@@ -92,32 +122,53 @@ class IllegalTransition(GraphError, RuntimeError):
         return f"guard: {self.what} cannot be; nothing was done; please report it with the evidence of the effect"
 
 
-_SETTLED: Final = {Found.OUTCOME: Next.REPLAY, Found.OMITTED: Next.REFUSE_OMITTED}
+_WHATEVER_THE_KIND: Final = {
+    Found.NOTHING: Next.START,
+    Found.UNCERTAIN: Next.REFUSE_UNCERTAIN,
+    Found.OUTCOME: Next.REPLAY,
+    Found.OMITTED: Next.REFUSE_OMITTED,
+}
 
 
-def decide(kind: Kind, found: Found, standing: Standing, *, idempotent: bool = False) -> Next:
-    """What a call of `kind` does, given what the store has, who is at work on it, and whether the recipient ignores
-    repeats.
+def decide(kind: Kind, found: Found, standing: Standing, *, idempotent: bool = False, reconcile: bool = False) -> Next:
+    """What a call of `kind` does, given what the store has, who is at work on it, whether the recipient ignores
+    repeats, and whether it can be asked for its own record.
 
     Total over every combination: what cannot be raises `IllegalTransition`.
     """
-    if idempotent and kind is not Kind.UNCHECKED:
-        raise IllegalTransition(f"an idempotent {kind.value} effect")
+    if (idempotent or reconcile) and kind is not Kind.UNCHECKED:
+        raise IllegalTransition(f"an idempotent or reconciled {kind.value} effect")
     if standing is Standing.HERE:
         return Next.SHARE
-    if standing is Standing.ELSEWHERE and found is not Found.INTENT:
-        raise IllegalTransition(f"another owner at work on {found.value}")
-    if found in _SETTLED:
-        return _SETTLED[found]
-    if found is Found.NOTHING:
-        return Next.START
     if standing is Standing.ELSEWHERE:
+        if found is not Found.INTENT:
+            raise IllegalTransition(f"another owner at work on {found.value}")
         return Next.REFUSE_IN_PROGRESS
+    if found in _WHATEVER_THE_KIND:
+        return _WHATEVER_THE_KIND[found]
+    if found is Found.GRANTED:
+        return Next.PLAN_AGAIN if kind is Kind.VERIFIABLE else Next.RUN_AGAIN
+    return _unsettled(kind, idempotent=idempotent, reconcile=reconcile)
+
+
+def _unsettled(kind: Kind, *, idempotent: bool, reconcile: bool) -> Next:
+    """What a call does on an intent without outcome that nobody is at work on."""
     if kind is Kind.VERIFIABLE:
         return Next.PROBE
-    if kind is Kind.APPLIED_KEYS or idempotent:
+    if kind is Kind.APPLIED_KEYS:
         return Next.RUN_AGAIN
-    return Next.REFUSE_UNKNOWN
+    if reconcile:
+        return Next.RECONCILE
+    return Next.RUN_AGAIN if idempotent else Next.REFUSE_UNKNOWN
+
+
+def after_reconcile(recalled: Recalled, *, idempotent: bool) -> Verdict:
+    """What follows from the recipient's answer; only an idempotent effect may run again when it knows nothing."""
+    if recalled is Recalled.FOUND:
+        return Verdict.RECORD
+    if recalled is Recalled.FAILED:
+        return Verdict.REFUSE_UNKNOWN
+    return Verdict.RUN_AGAIN if idempotent else Verdict.GIVE_UP
 
 
 def judge(digest: str, plan: Plan) -> tuple[Probed, Landing | None]:

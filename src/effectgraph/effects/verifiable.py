@@ -56,19 +56,26 @@ class VerifiableProcedure(Generic[A]):
             if probed is Probed.CONFLICT:
                 raise _conflict(attempt, digest, found)
             planned = await attempt.ask(self.plan)
-            if planned.before != digest:
-                continue
-            earlier = _without((*found.earlier, found.landing), planned.after)
-            plan = _plan(attempt, planned, earlier=_of_today(attempt, earlier, evidence.intent.schema))
-            evidence = await attempt.write_intent(plan=plan, seen=evidence)
-            try:
-                await attempt.perform(evidence, planned.effect, attempt.token)
-            except TargetMoved as moved:
-                return await self._probe_once(attempt, evidence, plan, moved)
-            return await attempt.record_encoded(evidence, plan.landing.presumed, How.RUN)
+            if planned.before == digest:
+                return await self._replace(attempt, evidence, planned)
         raise attempt.refusal(
             Refusal.CONFLICT, f"the target changed under {ROUNDS} looks in a row", "stop its other writers, then retry"
         )
+
+    async def granted(self, attempt: Attempt[A], evidence: Evidence) -> Settled:
+        """Plan anew on whatever the target holds: a person looked, and ruled that it may be tried once more."""
+        return await self._replace(attempt, evidence, await attempt.ask(self.plan))
+
+    async def _replace(self, attempt: Attempt[A], evidence: Evidence, planned: Verifiable[A]) -> Settled:
+        found = _plan_of(evidence)
+        earlier = _without((*found.earlier, found.landing), planned.after)
+        plan = _plan(attempt, planned, earlier=_of_today(attempt, earlier, evidence.intent.schema))
+        evidence = await attempt.write_intent(plan=plan, seen=evidence)
+        try:
+            await attempt.perform(evidence, planned.effect, attempt.token)
+        except TargetMoved as moved:
+            return await self._probe_once(attempt, evidence, plan, moved)
+        return await attempt.record_encoded(evidence, plan.landing.presumed, How.RUN)
 
     async def _probe_once(self, attempt: Attempt[A], evidence: Evidence, plan: Plan, moved: TargetMoved) -> Settled:
         digest = await attempt.ask(self.probe)

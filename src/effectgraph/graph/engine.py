@@ -209,7 +209,10 @@ class Engine(Generic[S, D]):
 
     async def _let_go(self) -> None:
         await self._guard.drain(DRAIN_S)
-        await self._store.release(self._claim)
+        try:
+            await self._store.release(self._claim)
+        finally:
+            await self._guard.end_claim()
         await self._guard.forget_due()
 
     def _node(self, task: Task) -> Node[S, None]:
