@@ -25,19 +25,8 @@ GREATEST: Final = 10**4300 - 1
 """The greatest integer that a codec carries."""
 
 NAMES: Final = [
-    "a",
-    "b",
-    "c",
-    "A",
-    "name",
-    "value",
-    "x1",
-    "\u00e9t\u00e9",
-    "items",
-    "float",
-    "maxlen",
-    "factory",
-    "key",
+    *("a", "b", "c", "A", "x1", "name", "value", "\u00e9t\u00e9"),
+    *("items", "float", "maxlen", "factory", "key"),
 ]
 """Names of fields and members, some of which mean something in the bytes of other types."""
 
@@ -45,13 +34,8 @@ TEXTS: Final = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=4),
     one_of_these(
         [
-            *(
-@@A
-                "\x00",
-                "\u2028",
-                "e\u0301",
-            ),
-            *("\U0001f600", "\ufeff", "\ud7ff\ue000", "a" * 61, '{"float":"nan"}', "int", "str", "maxlen"),
+            *("None", "null", "nan", "1", "-0", "true", "[]", "{}", '"', "\\", "a.b", "[0]", "\x00", "\u2028"),
+            *("e\u0301", "\U0001f600", "\ufeff", "\ud7ff\ue000", "a" * 61, '{"float":"nan"}', "int", "str", "maxlen"),
         ]
     ),
 )
@@ -69,17 +53,8 @@ DECIMALS: Final = st.one_of(
     st.decimals(),
     one_of_these(
         [
-            *(
-                "1.10",
-                "-0",
-                "0E+5",
-                "1E+999999999999999999",
-                "-1E-1999999999999999997",
-                "NaN123",
-                "-sNaN5",
-                "-Infinity",
-            ),
-            *("1" * 5000, "0.000000", "1E-7"),
+            *("1.10", "-0", "0E+5", "1E+999999999999999999", "-1E-1999999999999999997", "NaN123", "-sNaN5"),
+            *("-Infinity", "1" * 5000, "0.000000", "1E-7"),
         ]
     ).map(Decimal),
 )

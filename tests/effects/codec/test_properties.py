@@ -69,7 +69,7 @@ def test_values_that_differ_have_other_canonical_bytes(case: Case) -> None:
     assert all(looks[codec.canonical(value)] == repr(look_without_order(value)) for value in case.values)
 
 
-@settings(max_examples=examples(300))
+@settings(max_examples=examples(200))
 @given(mistake=mistakes())
 def test_one_wrong_leaf_is_refused(mistake: tuple[Form, list[Bad]]) -> None:
     """A value with one thing in it that is not exactly of its type is refused, by the path to that thing."""
